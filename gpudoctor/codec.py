@@ -1,0 +1,174 @@
+"""The one place where JSON meets the model. Sparse JSON is legal: what is absent is unknown, `missing` maps a path to why.
+
+msgspec decodes strictly into the frozen dataclasses; a Missing value is never written in place but as a path in `missing`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import fields, is_dataclass, replace
+from enum import Enum
+from typing import Any, TypeVar, cast
+
+import msgspec
+
+from gpudoctor.errors import SnapshotError
+from gpudoctor.model.missing import Missing
+from gpudoctor.model.report import Report
+from gpudoctor.model.snapshot import SCHEMA_VERSION, Snapshot
+
+MAX_SNAPSHOT_BYTES = 64 * 1024 * 1024  # a real one is under 1 MiB; a larger file is not a snapshot
+STEP = re.compile(r"([A-Za-z_][\w.\-]*?)(?=\.|\[|$)|\[(\d{1,4})\]")
+
+Json = Any  # a JSON document as Python builtins: there is no tighter type for it
+M = TypeVar("M")
+
+
+def to_builtins(value: object, missing: dict[str, str], path: str = "") -> Json:
+    """Return the value as JSON builtins; each Missing is left out and noted in `missing` by its path."""
+    if is_dataclass(value):
+        return _object({each.name: getattr(value, each.name) for each in fields(value)}, missing, path)
+    if isinstance(value, Mapping):
+        return _object(cast("Mapping[str, object]", value), missing, path)
+    if isinstance(value, tuple):
+        items = enumerate(cast("tuple[object, ...]", value))
+        return [to_builtins(item, missing, f"{path}[{index}]") for index, item in items]
+    return value.value if isinstance(value, Enum) else value
+
+
+def _object(members: Mapping[str, object], missing: dict[str, str], path: str) -> dict[str, Json]:
+    result: dict[str, Json] = {}
+    for name, member in members.items():
+        where = f"{path}.{name}" if path else name
+        if isinstance(member, Missing):
+            missing[where] = member.reason
+        elif member is not None:
+            result[name] = to_builtins(member, missing, where)
+    return result
+
+
+def snapshot_to_builtins(snapshot: Snapshot) -> dict[str, Json]:
+    """Return the snapshot as a JSON object, with `missing` complete."""
+    missing = dict(snapshot.missing)
+    document = cast("dict[str, Json]", to_builtins(replace(snapshot, missing={}), missing))
+    document["missing"] = missing
+    return document
+
+
+def report_to_builtins(report: Report) -> dict[str, Json]:
+    """Return the report as a JSON object (DESIGN of the format: `gpudoctor schema report`)."""
+    missing: dict[str, str] = {}
+    document = {
+        each.name: to_builtins(getattr(report, each.name), missing)
+        for each in fields(report)
+        if each.name != "snapshot"
+    }
+    for verdict in document["checks"]:
+        del verdict["findings"]
+    document["snapshot"] = snapshot_to_builtins(report.snapshot)
+    document["probe"] = document["snapshot"].get("probe")
+    return document
+
+
+def dumps(document: Json, *, indent: int = 2) -> str:
+    """Return the JSON text of builtins; ASCII control characters are escaped by JSON itself."""
+    return msgspec.json.format(msgspec.json.encode(document), indent=indent).decode()
+
+
+def load_snapshot(data: bytes, *, name: str = "snapshot") -> Snapshot:
+    """Decode a snapshot, or the snapshot inside a report.
+
+    Raises SnapshotError with a sentence that names the cure: not JSON, not a snapshot, too large, or newer than this
+    gpudoctor.
+    """
+    if len(data) > MAX_SNAPSHOT_BYTES:
+        raise SnapshotError(f"{name}: larger than {MAX_SNAPSHOT_BYTES >> 20} MiB; this is not a snapshot")
+    try:
+        document: Json = msgspec.json.decode(data)
+    except (msgspec.DecodeError, RecursionError, UnicodeDecodeError) as error:
+        raise SnapshotError(f"{name}: not JSON ({error}); make one with `gpudoctor scan --save-snapshot FILE`") from error
+    if not isinstance(document, dict):
+        raise SnapshotError(f"{name}: not a snapshot (a JSON object is expected)")
+    members: dict[str, Json] = document
+    inner: Json = members.get("snapshot")
+    return _convert(inner if isinstance(inner, dict) else members, name)
+
+
+def _convert(document: dict[str, Json], name: str) -> Snapshot:
+    version = document.get("schema_version", SCHEMA_VERSION)
+    if not isinstance(version, int):
+        raise SnapshotError(f"{name}: schema_version must be a whole number")
+    if version > SCHEMA_VERSION:
+        raise SnapshotError(
+            f"{name}: written by a newer gpudoctor (schema {version}, this one reads {SCHEMA_VERSION}); upgrade gpudoctor"
+        )
+    prepared = dict(document)
+    raw: Json = prepared.get("missing", {})
+    reasons: dict[str, Json] = raw if isinstance(raw, dict) else {}
+    groups = {each.name for each in fields(Snapshot)}
+    prepared["missing"] = {path: why for path, why in reasons.items() if path in groups}
+    for path, why in reasons.items():
+        if path not in groups:
+            _plant(prepared, path, {"reason": str(why)})
+    try:
+        return msgspec.convert(prepared, Snapshot)
+    except (msgspec.ValidationError, RecursionError) as error:
+        raise SnapshotError(f"{name}: not a snapshot this gpudoctor can read: {error}") from error
+
+
+def _plant(document: dict[str, Json], path: str, leaf: Json) -> None:
+    """Put the leaf at the path, making objects on the way; a path that leads nowhere is dropped."""
+    steps: list[str | int] = [match[1] or int(match[2]) for match in STEP.finditer(path)]
+    node: Json = document
+    for step, following in zip(steps, [*steps[1:], None], strict=True):
+        if isinstance(node, list) and isinstance(step, int):
+            items: list[Json] = node
+            if step >= len(items):
+                return
+            node = items[step]
+        elif isinstance(node, dict) and isinstance(step, str):
+            members: dict[str, Json] = node
+            if following is None:
+                members.setdefault(step, leaf)
+                return
+            if isinstance(following, int) and step not in members:
+                return
+            node = members.setdefault(step, {})
+        else:
+            return
+
+
+def schema(model: type[Snapshot | Report]) -> dict[str, Json]:
+    """Return the JSON Schema (2020-12) of a document: as published, so without the in-memory Missing."""
+    document = cast("dict[str, Json]", _without_missing(msgspec.json.schema(model)))
+    definitions = document["$defs"]
+    definitions.pop("Missing", None)
+    if model is Report:
+        _fit_report(definitions)
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **document}
+
+
+def _fit_report(definitions: dict[str, Json]) -> None:
+    definitions["Verdict"]["properties"].pop("findings", None)
+    report = definitions["Report"]["properties"]
+    report["probe"] = {"anyOf": [{"type": "null"}, {"$ref": "#/$defs/Probe"}]}
+
+
+def _without_missing(node: Json) -> Json:
+    if isinstance(node, list):
+        items: list[Json] = node
+        return [_without_missing(each) for each in items]
+    if not isinstance(node, dict):
+        return node
+    members: dict[str, Json] = node
+    default: Json = members.get("default")
+    if isinstance(default, dict) and "reason" in default:
+        members = {key: value for key, value in members.items() if key != "default"}
+    choices: Json = members.get("anyOf")
+    if isinstance(choices, list):
+        branches: list[Json] = choices
+        kept = [each for each in branches if each != {"$ref": "#/$defs/Missing"}]
+        rest = {key: value for key, value in members.items() if key != "anyOf"}
+        members = {**rest, **kept[0]} if len(kept) == 1 else {**rest, "anyOf": kept}
+    return {key: _without_missing(value) for key, value in members.items()}

@@ -1,0 +1,1 @@
+"""Pure frozen data: what was measured and what was concluded. Imports the standard library only."""

@@ -1,0 +1,94 @@
+"""What a check says: findings with evidence, and fixes with a graded gain."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+
+
+class Severity(str, Enum):
+    """error: training is broken or unusable; warning: it costs much; info: good to know."""
+
+    ERROR = "error"
+    WARNING = "warning"
+    INFO = "info"
+
+
+class Grade(str, Enum):
+    """How well a gain is known, best first; `unblocks`: nothing works before it."""
+
+    UNBLOCKS = "unblocks"
+    MEASURED = "measured"
+    ESTIMATE = "estimate"
+    BOUND = "bound"
+    PROBE = "probe"
+    UNPROVEN = "unproven"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Gain:
+    """What a fix brings: a speed-up (1.8 = 1.8 times faster) with its interval, and on what it rests."""
+
+    grade: Grade
+    speedup: float | None = None
+    low: float | None = None
+    high: float | None = None
+    basis: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fix:
+    """One change. `action`: command, diff, setting, manual. `text` is copyable; `risk`: none, low, medium, high.
+
+    `addresses` (codes) is filled in by the engine.
+    """
+
+    id: str
+    title: str
+    action: str
+    text: str
+    gain: Gain
+    risk: str = "low"
+    effort_minutes: float = 5.0
+    addresses: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Evidence:
+    """One fact behind a finding: label, value, unit and where it comes from."""
+
+    label: str
+    value: str | float | int | bool
+    unit: str = ""
+    source: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Location:
+    """A place in the user's code."""
+
+    file: str
+    line: int
+    end_line: int | None = None
+    snippet: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finding:
+    """One trouble found. `confidence` 0-1 with its `basis`. The engine fills code, slug, cause, caused_by.
+
+    A check leaves `cause` empty when it has one cause only. `symptom` marks what another finding may explain.
+    """
+
+    summary: str
+    severity: Severity
+    confidence: float
+    basis: str
+    evidence: tuple[Evidence, ...] = ()
+    fixes: tuple[Fix, ...] = ()
+    location: Location | None = None
+    cause: str = ""
+    code: str = ""
+    slug: str = ""
+    title: str = ""
+    caused_by: str | None = None

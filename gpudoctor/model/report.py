@@ -1,0 +1,94 @@
+"""The report: verdicts of all checks, findings in order of importance, ranked fixes, and the snapshot behind them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import Enum
+
+from gpudoctor.model.finding import Finding, Fix
+from gpudoctor.model.snapshot import SCHEMA_VERSION, Snapshot
+
+
+class Outcome(str, Enum):
+    """found | passed | skipped (evidence absent) | inconclusive (evidence not enough) | crashed (the check's own fault)."""
+
+    FOUND = "found"
+    PASSED = "passed"
+    SKIPPED = "skipped"
+    INCONCLUSIVE = "inconclusive"
+    CRASHED = "crashed"
+
+
+class Status(str, Enum):
+    """The machine as a whole; `healthy` needs the coverage that the level promises."""
+
+    HEALTHY = "healthy"
+    WARNING = "warning"
+    BROKEN = "broken"
+    UNKNOWN = "unknown"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Verdict:
+    """What one check concluded. `trials`: the probe trials that it weighed."""
+
+    code: str
+    slug: str
+    title: str
+    family: str
+    causes: tuple[str, ...]
+    status: Outcome
+    reason: str = ""
+    trials: tuple[str, ...] = ()
+    duration_s: float = 0.0
+    core: bool = True
+    findings: tuple[Finding, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Coverage:
+    """How many of the selected checks could judge."""
+
+    ran: int
+    total: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Summary:
+    """The answer in one line. `expectation`: '' or why --expect-gpus / --strict is not met."""
+
+    status: Status
+    headline: str
+    counts: Mapping[str, int]
+    coverage: Coverage
+    expectation: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plugin:
+    """A source of checks: loaded, or broken with the reason."""
+
+    name: str
+    module: str
+    checks: int = 0
+    error: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Report:
+    """The whole answer; `present/` turns it into text, JSON and others."""
+
+    summary: Summary
+    snapshot: Snapshot
+    level: str = "standard"
+    tool: Mapping[str, str] = field(default_factory=dict[str, str])
+    started_at: str = ""
+    duration_s: float = 0.0
+    target: Mapping[str, str] = field(default_factory=dict[str, str])
+    checks: tuple[Verdict, ...] = ()
+    findings: tuple[Finding, ...] = ()
+    fixes: tuple[Fix, ...] = ()
+    plugins: tuple[Plugin, ...] = ()
+    not_judged: tuple[str, ...] = ()
+    schema_version: int = SCHEMA_VERSION

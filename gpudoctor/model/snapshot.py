@@ -1,0 +1,44 @@
+"""The snapshot: everything known about one machine at one time. All conclusions are pure functions of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from gpudoctor.model.gpu import Gpu
+from gpudoctor.model.machine import Cuda, Host, Kernel, Nvml, Scheduler
+from gpudoctor.model.observed import Log, Probe
+from gpudoctor.model.software import Library, Python, TensorFlow
+
+SCHEMA_VERSION = 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Snapshot:
+    """Groups of facts. A group that is None is unknown; `missing` gives its reason by name ("gpus": "timeout").
+
+    `timings_s`: how long each source took to collect.
+    """
+
+    schema_version: int = SCHEMA_VERSION
+    tool_version: str = ""
+    taken_at: str = ""
+    host: Host | None = None
+    nvml: Nvml | None = None
+    cuda: Cuda | None = None
+    scheduler: Scheduler | None = None
+    kernel: Kernel | None = None
+    gpus: tuple[Gpu, ...] | None = None
+    python: Python | None = None
+    packages: Mapping[str, str] | None = None
+    tensorflow: TensorFlow | None = None
+    libraries: tuple[Library, ...] | None = None
+    env: Mapping[str, str] | None = None
+    log: Log | None = None
+    probe: Probe | None = None
+    missing: Mapping[str, str] = field(default_factory=dict[str, str])
+    timings_s: Mapping[str, float] = field(default_factory=dict[str, float])
+
+    def why_missing(self, group: str) -> str:
+        """Return why a group is None."""
+        return self.missing.get(group, "not recorded")

@@ -1,0 +1,1 @@
+"""The report as text or JSON; presents what was concluded and concludes nothing."""

@@ -1,0 +1,211 @@
+"""The one module that a check imports: declare a check, ask for facts by type, yield findings.
+
+A check is a generator function of typed facts. Its parameters are its needs: a fact type, or the result of a probe
+trial (annotated `Trial`, named like the trial and declared in `trials=`). `X | None` makes a need optional. Its module's
+docstring is its page in `gpudoctor explain`.
+"""
+
+from __future__ import annotations
+
+import inspect
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from types import NoneType, UnionType
+from typing import Any, Generic, ParamSpec, Union, get_args, get_origin, get_type_hints
+
+from gpudoctor.knowledge import (
+    causes,
+    clock_events,
+    cuda_toolkits,
+    cudnn_releases,
+    drivers,
+    gpus,
+    nvml_returns,
+    tensorflow_releases,
+    versions,
+    xids,
+)
+from gpudoctor.model.finding import Evidence, Finding, Fix, Gain, Grade, Location, Severity
+from gpudoctor.model.gpu import Gpu, GpuProcess
+from gpudoctor.model.machine import Cuda, CudaDevice, Host, Kernel, Nvml, PciGpu, Scheduler
+from gpudoctor.model.missing import Maybe, Missing, either
+from gpudoctor.model.observed import Arm, Comparison, Log, LogEvent, Probe, ProbeChild, Trial
+from gpudoctor.model.software import Library, Python, TensorFlow
+from gpudoctor.model.views import Devices, Driver, Environment, Gpus, Libraries, Packages, cc_number
+from gpudoctor.model.weight import BROKEN, Weight, weigh_faulty, weigh_unusable
+
+__all__ = [
+    "BROKEN",
+    "Arm",
+    "Check",
+    "Comparison",
+    "Cuda",
+    "CudaDevice",
+    "Devices",
+    "Driver",
+    "Environment",
+    "Evidence",
+    "Finding",
+    "Fix",
+    "Gain",
+    "Gpu",
+    "GpuProcess",
+    "Gpus",
+    "Grade",
+    "Host",
+    "Inconclusive",
+    "Kernel",
+    "Libraries",
+    "Library",
+    "Location",
+    "Log",
+    "LogEvent",
+    "Maybe",
+    "Missing",
+    "Need",
+    "NotApplicable",
+    "Nvml",
+    "Packages",
+    "PciGpu",
+    "Probe",
+    "ProbeChild",
+    "Python",
+    "Scheduler",
+    "Severity",
+    "Skip",
+    "TensorFlow",
+    "Trial",
+    "Weight",
+    "causes",
+    "cc_number",
+    "check",
+    "clock_events",
+    "cuda_toolkits",
+    "cudnn_releases",
+    "drivers",
+    "either",
+    "gpus",
+    "must_know",
+    "nvml_returns",
+    "tensorflow_releases",
+    "unblocks",
+    "versions",
+    "weigh_faulty",
+    "weigh_unusable",
+    "xids",
+]
+
+P = ParamSpec("P")
+
+
+class Inconclusive(Exception):  # noqa: N818  # an outcome, not an error
+    """Raised by a check: the evidence is there but does not allow a verdict."""
+
+
+class Skip(Exception):  # noqa: N818  # an outcome, not an error
+    """Raised by a check: a fact that it cannot do without is missing."""
+
+
+class NotApplicable(Exception):  # noqa: N818  # an outcome, not an error
+    """Raised by a check: what it looks for cannot be here (no container, no GPU of that kind). Counts as a pass."""
+
+
+def must_know(value: Any, what: str) -> Any:  # the type of a known value is the caller's, see `Maybe`
+    """Return the value, or skip the check with the reason why it is missing."""
+    if isinstance(value, Missing):
+        message = f"{what} unknown: {value.reason}"
+        raise Skip(message)
+    return value
+
+
+def unblocks(basis: str = "") -> Gain:
+    """Return the gain of a fix without which nothing works."""
+    return Gain(grade=Grade.UNBLOCKS, basis=basis)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Need:
+    """One parameter of a check: a fact type or a probe trial, required or optional."""
+
+    parameter: str
+    fact: type
+    optional: bool
+    trial: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Check(Generic[P]):
+    """A declared check. `core`: `healthy` may not be said where this check could not judge."""
+
+    code: str
+    slug: str
+    title: str
+    family: str
+    causes: tuple[str, ...]
+    judge: Callable[P, Iterator[Finding]]
+    needs: tuple[Need, ...]
+    trials: tuple[str, ...] = ()
+    core: bool = True
+
+    @property
+    def page(self) -> str:
+        """Return the documentation page: the docstring of the check's module."""
+        module = sys.modules.get(self.judge.__module__)
+        return inspect.cleandoc(getattr(module, "__doc__", None) or "")
+
+    @property
+    def needs_probe(self) -> bool:
+        """Return whether no verdict is possible without a trial."""
+        return any(need.trial and not need.optional for need in self.needs)
+
+
+def check(
+    *,
+    code: str,
+    slug: str,
+    title: str,
+    family: str,
+    cause: str | tuple[str, ...],
+    trials: tuple[str, ...] = ("baseline",),
+    core: bool = True,
+) -> Callable[[Callable[P, Iterator[Finding]]], Check[P]]:
+    """Declare a generator function of facts as a check.
+
+    Raises TypeError when a parameter is neither a fact type nor a declared trial: a mistake of the author.
+    """
+
+    def declare(judge: Callable[P, Iterator[Finding]]) -> Check[P]:
+        return Check(
+            code=code,
+            slug=slug,
+            title=title,
+            family=family,
+            causes=(cause,) if isinstance(cause, str) else cause,
+            judge=judge,
+            needs=_needs_of(judge, trials),
+            trials=trials,
+            core=core,
+        )
+
+    return declare
+
+
+def _needs_of(judge: Callable[..., Iterator[Finding]], trials: tuple[str, ...]) -> tuple[Need, ...]:
+    hints = get_type_hints(judge)
+    return tuple(_need(judge.__name__, name, hints.get(name), trials) for name in inspect.signature(judge).parameters)
+
+
+def _need(owner: str, name: str, hint: object, trials: tuple[str, ...]) -> Need:
+    optional = False
+    if get_origin(hint) in {Union, UnionType}:
+        members = [each for each in get_args(hint) if each is not NoneType]
+        optional = len(members) < len(get_args(hint))
+        hint = members[0] if len(members) == 1 else hint
+    if not isinstance(hint, type):
+        message = f"{owner}: parameter {name!r} needs one fact type as its annotation, not {hint!r}"
+        raise TypeError(message)
+    if hint is Trial and name not in trials:
+        message = f"{owner}: trial {name!r} is not declared; declared are {', '.join(trials) or 'none'}"
+        raise TypeError(message)
+    return Need(parameter=name, fact=hint, optional=optional, trial=name if hint is Trial else "")
