@@ -9,7 +9,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import fields, is_dataclass, replace
 from enum import Enum
-from typing import Any, TypeVar, cast
+from typing import Any, TypeGuard, cast
 
 import msgspec
 
@@ -22,7 +22,14 @@ MAX_SNAPSHOT_BYTES = 64 * 1024 * 1024  # a real one is under 1 MiB; a larger fil
 STEP = re.compile(r"([A-Za-z_][\w.\-]*?)(?=\.|\[|$)|\[(\d{1,4})\]")
 
 Json = Any  # a JSON document as Python builtins: there is no tighter type for it
-M = TypeVar("M")
+
+
+def _is_object(node: object) -> TypeGuard[dict[str, Json]]:
+    return isinstance(node, dict)
+
+
+def _is_array(node: object) -> TypeGuard[list[Json]]:
+    return isinstance(node, list)
 
 
 def to_builtins(value: object, missing: dict[str, str], path: str = "") -> Json:
@@ -87,12 +94,13 @@ def load_snapshot(data: bytes, *, name: str = "snapshot") -> Snapshot:
     try:
         document: Json = msgspec.json.decode(data)
     except (msgspec.DecodeError, RecursionError, UnicodeDecodeError) as error:
-        raise SnapshotError(f"{name}: not JSON ({error}); make one with `gpudoctor scan --save-snapshot FILE`") from error
-    if not isinstance(document, dict):
+        raise SnapshotError(
+            f"{name}: not JSON ({error}); make one with `gpudoctor scan --save-snapshot FILE`"
+        ) from error
+    if not _is_object(document):
         raise SnapshotError(f"{name}: not a snapshot (a JSON object is expected)")
-    members: dict[str, Json] = document
-    inner: Json = members.get("snapshot")
-    return _convert(inner if isinstance(inner, dict) else members, name)
+    inner = document.get("snapshot")
+    return _convert(inner if _is_object(inner) else document, name)
 
 
 def _convert(document: dict[str, Json], name: str) -> Snapshot:
@@ -104,8 +112,8 @@ def _convert(document: dict[str, Json], name: str) -> Snapshot:
             f"{name}: written by a newer gpudoctor (schema {version}, this one reads {SCHEMA_VERSION}); upgrade gpudoctor"
         )
     prepared = dict(document)
-    raw: Json = prepared.get("missing", {})
-    reasons: dict[str, Json] = raw if isinstance(raw, dict) else {}
+    raw = prepared.get("missing", {})
+    reasons = raw if _is_object(raw) else {}
     groups = {each.name for each in fields(Snapshot)}
     prepared["missing"] = {path: why for path, why in reasons.items() if path in groups}
     for path, why in reasons.items():
@@ -122,19 +130,17 @@ def _plant(document: dict[str, Json], path: str, leaf: Json) -> None:
     steps: list[str | int] = [match[1] or int(match[2]) for match in STEP.finditer(path)]
     node: Json = document
     for step, following in zip(steps, [*steps[1:], None], strict=True):
-        if isinstance(node, list) and isinstance(step, int):
-            items: list[Json] = node
-            if step >= len(items):
+        if _is_array(node) and isinstance(step, int):
+            if step >= len(node):
                 return
-            node = items[step]
-        elif isinstance(node, dict) and isinstance(step, str):
-            members: dict[str, Json] = node
+            node = node[step]
+        elif _is_object(node) and isinstance(step, str):
             if following is None:
-                members.setdefault(step, leaf)
+                node.setdefault(step, leaf)
                 return
-            if isinstance(following, int) and step not in members:
+            if isinstance(following, int) and step not in node:
                 return
-            node = members.setdefault(step, {})
+            node = node.setdefault(step, {})
         else:
             return
 
@@ -156,19 +162,17 @@ def _fit_report(definitions: dict[str, Json]) -> None:
 
 
 def _without_missing(node: Json) -> Json:
-    if isinstance(node, list):
-        items: list[Json] = node
-        return [_without_missing(each) for each in items]
-    if not isinstance(node, dict):
+    if _is_array(node):
+        return [_without_missing(each) for each in node]
+    if not _is_object(node):
         return node
-    members: dict[str, Json] = node
-    default: Json = members.get("default")
-    if isinstance(default, dict) and "reason" in default:
+    members = node
+    default = members.get("default")
+    if _is_object(default) and "reason" in default:
         members = {key: value for key, value in members.items() if key != "default"}
-    choices: Json = members.get("anyOf")
-    if isinstance(choices, list):
-        branches: list[Json] = choices
-        kept = [each for each in branches if each != {"$ref": "#/$defs/Missing"}]
+    choices = members.get("anyOf")
+    if _is_array(choices):
+        kept: list[Json] = [each for each in choices if each != {"$ref": "#/$defs/Missing"}]
         rest = {key: value for key, value in members.items() if key != "anyOf"}
         members = {**rest, **kept[0]} if len(kept) == 1 else {**rest, "anyOf": kept}
     return {key: _without_missing(value) for key, value in members.items()}
