@@ -1,0 +1,129 @@
+"""Match facts to the needs of checks, judge, classify. No I/O: the same snapshot always gives the same report."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from gpudoctor.diagnose.facts import Facts, gather
+from gpudoctor.diagnose.folding import fold
+from gpudoctor.diagnose.ranking import rank
+from gpudoctor.diagnose.registry import AnyCheck
+from gpudoctor.diagnose.summary import blocked_titles, summarise
+from gpudoctor.model.finding import Finding, Severity
+from gpudoctor.model.missing import Missing
+from gpudoctor.model.observed import Trial
+from gpudoctor.model.report import Outcome, Plugin, Report, Verdict
+from gpudoctor.model.snapshot import Snapshot
+from gpudoctor.sdk import Inconclusive, NotApplicable, Skip
+
+# Policy, not a measurement: a suspicion that is more likely wrong than right must not break a build.
+ERROR_NEEDS_CONFIDENCE = 0.5
+WARNING_NEEDS_CONFIDENCE = 0.3
+
+
+def diagnose(
+    snapshot: Snapshot,
+    checks: Sequence[AnyCheck],
+    *,
+    level: str = "standard",
+    plugins: tuple[Plugin, ...] = (),
+    severities: Mapping[str, Severity] | None = None,
+) -> Report:
+    """Return the report of the selected checks on one snapshot."""
+    facts = gather(snapshot)
+    verdicts = tuple(judge(check, facts, snapshot, severities or {}) for check in checks)
+    findings = fold([finding for verdict in verdicts for finding in verdict.findings])
+    return Report(
+        summary=summarise(verdicts, findings, facts, level=level, checks=checks),
+        snapshot=snapshot,
+        level=level,
+        checks=verdicts,
+        findings=findings,
+        fixes=rank(findings),
+        plugins=plugins,
+        not_judged=blocked_titles(verdicts, findings),
+    )
+
+
+def plan_trials(checks: Sequence[AnyCheck], known: frozenset[str]) -> tuple[str, ...]:
+    """Return the trials that the selected checks need and the probe knows, each once, in order of first need."""
+    return tuple(dict.fromkeys(trial for check in checks for trial in check.trials if trial in known))
+
+
+def judge(
+    check: AnyCheck, facts: Facts, snapshot: Snapshot, severities: Mapping[str, Severity] | None = None
+) -> Verdict:
+    """Return one check's verdict; whatever it raises becomes its outcome, never ours."""
+    begun = time.perf_counter()
+    trials = snapshot.probe.trials if snapshot.probe is not None else {}
+    arguments, lacking = _arguments(check, facts, trials)
+    findings: tuple[Finding, ...] = ()
+    if lacking:
+        status, reason = Outcome.SKIPPED, lacking
+    else:
+        status, reason, findings = _run(check, arguments)
+    return Verdict(
+        code=check.code,
+        slug=check.slug,
+        title=check.title,
+        family=check.family,
+        causes=check.causes,
+        status=status,
+        reason=reason,
+        trials=tuple(need.trial for need in check.needs if need.trial and need.trial in trials),
+        duration_s=round(time.perf_counter() - begun, 6),
+        core=check.core,
+        findings=tuple(_complete(check, each, (severities or {}).get(check.code)) for each in findings),
+    )
+
+
+def _arguments(check: AnyCheck, facts: Facts, trials: Mapping[str, Trial]) -> tuple[dict[str, object], str]:
+    arguments: dict[str, object] = {}
+    for need in check.needs:
+        if need.trial:
+            value: object = trials.get(need.trial) or Missing(f"the probe's trial {need.trial} did not run")
+        else:
+            value = facts.get(need.fact, Missing(f"no source gives {need.fact.__name__}"))
+        if not isinstance(value, Missing):
+            arguments[need.parameter] = value
+        elif need.optional:
+            arguments[need.parameter] = None
+        else:
+            return {}, value.reason
+    return arguments, ""
+
+
+def _run(check: AnyCheck, arguments: dict[str, object]) -> tuple[Outcome, str, tuple[Finding, ...]]:
+    try:
+        findings = tuple(check.judge(**arguments))
+    except Skip as why:
+        return Outcome.SKIPPED, str(why), ()
+    except Inconclusive as why:
+        return Outcome.INCONCLUSIVE, str(why), ()
+    except NotApplicable as why:
+        return Outcome.PASSED, f"does not apply: {why}", ()
+    except Exception as failure:  # noqa: BLE001  # a check's fault is its outcome and must not end the run
+        return Outcome.CRASHED, f"{type(failure).__name__}: {failure}", ()
+    return (Outcome.FOUND if findings else Outcome.PASSED), "", findings
+
+
+def _complete(check: AnyCheck, finding: Finding, severity: Severity | None) -> Finding:
+    """Put in what the check need not repeat; cap the severity by the confidence."""
+    return replace(
+        finding,
+        code=check.code,
+        slug=check.slug,
+        title=finding.title or check.title,
+        cause=finding.cause or check.causes[0],
+        severity=severity or _capped(finding.severity, finding.confidence),
+    )
+
+
+def _capped(severity: Severity, confidence: float) -> Severity:
+    if confidence < WARNING_NEEDS_CONFIDENCE:
+        return Severity.INFO
+    if confidence < ERROR_NEEDS_CONFIDENCE and severity is Severity.ERROR:
+        return Severity.WARNING
+    return severity

@@ -1,0 +1,57 @@
+"""Fold symptoms under their causes and put findings in order: the first without `caused_by` is the primary one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from gpudoctor.knowledge import causes
+from gpudoctor.model.finding import Finding, Severity
+
+RANK = {Severity.ERROR: 0, Severity.WARNING: 1, Severity.INFO: 2}
+UNKNOWN_LAYER = 9  # a third party's own cause stands after those whose place is known
+
+
+def fold(findings: Sequence[Finding]) -> tuple[Finding, ...]:
+    """Return the findings in order of importance, each symptom right after the finding that explains it."""
+    ordered = sorted(findings, key=_importance)
+    roots = {id(finding): _root_of(finding, ordered) for finding in ordered}
+    result: list[Finding] = []
+    for finding in ordered:
+        if roots[id(finding)] is None:
+            result.append(finding)
+            result.extend(replace(each, caused_by=finding.code) for each in ordered if roots[id(each)] is finding)
+    return tuple(result)
+
+
+def _importance(finding: Finding) -> tuple[int, int, float, str]:
+    return (RANK[finding.severity], layer_of(finding.cause), -finding.confidence, finding.code)
+
+
+def layer_of(cause: str) -> int:
+    """Return how deep a cause lies: 0 hardware ... 8 observation."""
+    known = causes.cause(cause)
+    return UNKNOWN_LAYER if known is None else known.layer
+
+
+def _root_of(finding: Finding, ordered: Sequence[Finding]) -> Finding | None:
+    """Follow the explanations up to a finding that nothing explains."""
+    seen = {id(finding)}
+    current, root = finding, None
+    while (parent := _parent_of(current, ordered)) is not None and id(parent) not in seen:
+        seen.add(id(parent))
+        current = root = parent
+    return root
+
+
+def _parent_of(finding: Finding, ordered: Sequence[Finding]) -> Finding | None:
+    return next((other for other in ordered if other is not finding and _explains(other, finding)), None)
+
+
+def _explains(cause: Finding, symptom: Finding) -> bool:
+    """Tell whether one finding explains another: never a graver one; two checks that name one cause are one trouble."""
+    if RANK[cause.severity] > RANK[symptom.severity] or cause.code == symptom.code:
+        return False
+    if cause.cause == symptom.cause:
+        return _importance(cause) < _importance(symptom)
+    return causes.explains(cause.cause, symptom.cause)

@@ -1,0 +1,116 @@
+"""The machine as a whole: status, headline and coverage. Unknown is never called healthy."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from gpudoctor.diagnose.facts import Facts
+from gpudoctor.diagnose.registry import AnyCheck
+from gpudoctor.model.finding import Finding, Grade, Severity
+from gpudoctor.model.missing import Missing, either
+from gpudoctor.model.report import Coverage, Outcome, Status, Summary, Verdict
+from gpudoctor.model.snapshot import Snapshot
+from gpudoctor.model.views import Driver
+
+RAN = frozenset({Outcome.PASSED, Outcome.FOUND})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Expectation:
+    """What the caller wants to be told about: a number of GPUs, or no important unknown."""
+
+    gpus: int | None = None
+    strict: bool = False
+
+
+def summarise(
+    verdicts: Sequence[Verdict],
+    findings: Sequence[Finding],
+    facts: Facts,
+    *,
+    level: str,
+    checks: Sequence[AnyCheck],
+) -> Summary:
+    """Return status, headline, counts and coverage."""
+    unjudged = promised_but_unjudged(verdicts, level=level, checks=checks)
+    status = _status(findings, facts, unjudged)
+    counts = Counter(verdict.status.value for verdict in verdicts)
+    counts.update(finding.severity.value for finding in findings)
+    return Summary(
+        status=status,
+        headline=_headline(status, findings, facts, unjudged),
+        counts=dict(sorted(counts.items())),
+        coverage=Coverage(ran=sum(verdict.status in RAN for verdict in verdicts), total=len(verdicts)),
+    )
+
+
+def promised_but_unjudged(
+    verdicts: Sequence[Verdict], *, level: str, checks: Sequence[AnyCheck]
+) -> tuple[Verdict, ...]:
+    """Return the core checks that the level promises and that could not judge (`quick` runs no trial)."""
+    promised = {check.code for check in checks if check.core and not (level == "quick" and check.needs_probe)}
+    return tuple(each for each in verdicts if each.code in promised and each.status not in RAN)
+
+
+def _status(findings: Sequence[Finding], facts: Facts, unjudged: Sequence[Verdict]) -> Status:
+    severities = {finding.severity for finding in findings}
+    if Severity.ERROR in severities:
+        return Status.BROKEN
+    if Severity.WARNING in severities:
+        return Status.WARNING
+    return Status.HEALTHY if _gpu_usable(facts) and not unjudged else Status.UNKNOWN
+
+
+def _gpu_usable(facts: Facts) -> bool:
+    driver = facts.get(Driver)
+    return isinstance(driver, Driver) and either(driver.usable, False)
+
+
+def _headline(status: Status, findings: Sequence[Finding], facts: Facts, unjudged: Sequence[Verdict]) -> str:
+    primary = next((finding for finding in findings if finding.caused_by is None), None)
+    if status in {Status.BROKEN, Status.WARNING} and primary is not None:
+        return primary.summary
+    if status is Status.HEALTHY:
+        return "No issues found"
+    if not _gpu_usable(facts):
+        return primary.summary if primary is not None else _no_gpu_reason(facts)
+    return f"Not all could be judged: {', '.join(each.slug for each in unjudged[:3])}"
+
+
+def _no_gpu_reason(facts: Facts) -> str:
+    driver = facts.get(Driver)
+    if isinstance(driver, Driver) and not isinstance(driver.version, Missing):
+        return "No usable NVIDIA GPU, though a driver is there"
+    return "No usable NVIDIA GPU on this machine"
+
+
+def blocked_titles(verdicts: Sequence[Verdict], findings: Sequence[Finding]) -> tuple[str, ...]:
+    """Return what cannot be judged before the first unblocking fix is done."""
+    if not any(fix.gain.grade is Grade.UNBLOCKS for finding in findings for fix in finding.fixes):
+        return ()
+    return tuple(
+        verdict.title for verdict in verdicts if verdict.status not in RAN and verdict.code[:3] in {"GD5", "GD6"}
+    )
+
+
+def gpus_seen(snapshot: Snapshot) -> int:
+    """Return how many GPUs a program could use: CUDA's count, else NVML's healthy ones."""
+    if snapshot.cuda is not None and not isinstance(snapshot.cuda.cu_init, Missing):
+        usable = snapshot.cuda.cu_init == 0
+        return len(either(snapshot.cuda.devices, ())) if usable else 0
+    return sum(gpu.status == "ok" for gpu in snapshot.gpus or ())
+
+
+def unmet(
+    expectation: Expectation, verdicts: Sequence[Verdict], snapshot: Snapshot, *, level: str, checks: Sequence[AnyCheck]
+) -> str:
+    """Return why the caller's expectation is not met, '' where it is."""
+    seen = gpus_seen(snapshot)
+    if expectation.gpus is not None and seen != expectation.gpus:
+        return f"{expectation.gpus} GPU(s) expected, {seen} usable"
+    unjudged = promised_but_unjudged(verdicts, level=level, checks=checks)
+    if expectation.strict and unjudged:
+        return f"--strict: {len(unjudged)} important check(s) could not judge ({', '.join(each.code for each in unjudged)})"
+    return ""
