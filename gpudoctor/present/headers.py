@@ -1,0 +1,96 @@
+"""The lines above the verdict: which interpreter, which machine, which build, what the probe did."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from gpudoctor.model.missing import Missing, either
+from gpudoctor.model.report import Report
+from gpudoctor.model.snapshot import Snapshot
+from gpudoctor.present import figures
+
+
+def target_line(target: Mapping[str, str]) -> str:
+    """Return which interpreter is examined and why."""
+    if not target:
+        return "Target   a saved snapshot"
+    return f"Target   {target.get('executable', '?')} ({target.get('chosen_by', '?')}; change: --python)"
+
+
+def machine_line(report: Report) -> str:
+    """Return GPUs, driver and processors."""
+    snapshot = report.snapshot
+    return f"Machine  {_gpus(snapshot)}, {_driver(snapshot)}; {_cpus(snapshot)}"
+
+
+def _gpus(snapshot: Snapshot) -> str:
+    named = [
+        (either(gpu.name, "unknown GPU"), either(gpu.compute_capability, "?"), gpu.memory.total_bytes)
+        for gpu in snapshot.gpus or ()
+    ]
+    if not named and snapshot.cuda is not None:
+        devices = either(snapshot.cuda.devices, ())
+        named = [
+            (either(each.name, "GPU"), either(each.compute_capability, "?"), each.memory_bytes) for each in devices
+        ]
+    if not named:
+        return "no GPU seen"
+    name, capability, memory = named[0]
+    amount = "" if isinstance(memory, Missing) or memory == 0 else f" {figures.size(memory)}"
+    times = f"{len(named)} x " if len(named) > 1 else ""
+    return f"{times}{name.removeprefix('NVIDIA ')}{amount}, cc {capability}"
+
+
+def _driver(snapshot: Snapshot) -> str:
+    sources = (
+        snapshot.nvml.driver_version if snapshot.nvml else None,
+        snapshot.kernel.module_version if snapshot.kernel else None,
+        snapshot.cuda.library_version if snapshot.cuda else None,
+    )
+    version = next((each for each in sources if isinstance(each, str)), None)
+    return f"driver {version}" if version else "no driver"
+
+
+def _cpus(snapshot: Snapshot) -> str:
+    if snapshot.host is None:
+        return "host unknown"
+    cpu = snapshot.host.cpu
+    words = [f"{either(cpu.cores, 0) or '?'} CPUs"]
+    if not isinstance(cpu.quota_cores, Missing):
+        words.append(f"quota {cpu.quota_cores:g}")
+    container = either(snapshot.host.container, "none")
+    if container != "none":
+        words.append(f"in {container}")
+    if either(snapshot.host.wsl, False):
+        words.append("WSL2")
+    return ", ".join(words)
+
+
+def build_line(report: Report) -> str:
+    """Return TensorFlow's build, Keras and Python."""
+    tensorflow, python = report.snapshot.tensorflow, report.snapshot.python
+    if tensorflow is None:
+        build = f"TensorFlow unknown ({report.snapshot.why_missing('tensorflow')})"
+    elif not either(tensorflow.installed, True):
+        build = "TensorFlow not installed"
+    else:
+        kind = {True: "", False: " CPU-only"}.get(either(tensorflow.is_cuda_build, True), "")
+        origin = either(tensorflow.origin, "").replace("_", " ")
+        build = f"TensorFlow {either(tensorflow.version, '?')}{kind} {origin}".rstrip()
+        if not isinstance(tensorflow.keras_version, Missing):
+            build += f", Keras {tensorflow.keras_version}"
+    version = either(python.version, "?") if python is not None else "?"
+    return f"Build    {build}, Python {version}"
+
+
+def probe_line(report: Report) -> str:
+    """Return what the probe did, on which device, and why it left a GPU alone."""
+    probe = report.snapshot.probe
+    if probe is None:
+        why = report.snapshot.missing.get("probe", "not run")
+        return f"Probe    {why}"
+    devices = sorted({trial.device for trial in probe.trials.values() if isinstance(trial.device, str)})
+    where = {"CPU": "CPU only", "GPU": "GPU"}.get("/".join(devices), "GPU and CPU" if devices else "no device")
+    left = f"; GPU left alone: {probe.gpu_left_alone}" if probe.gpu_left_alone else ""
+    ran = sum(trial.status == "ok" for trial in probe.trials.values())
+    return f"Probe    {where}, {ran} of {len(probe.trials)} trials ok, {figures.duration(probe.duration_s)}{left}"

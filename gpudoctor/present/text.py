@@ -1,0 +1,173 @@
+"""The report on a terminal: at most 25 lines of 80 columns, the cause first, each fix copyable, what next last.
+
+Commands are never cut: one that does not fit its row gets a row of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from gpudoctor.model.finding import Finding, Fix, Severity
+from gpudoctor.model.report import Outcome, Report, Status
+from gpudoctor.present import figures
+from gpudoctor.present.headers import build_line, machine_line, probe_line, target_line
+from gpudoctor.present.style import Style, printable, shorten
+
+WIDTH = 80
+FIX_COLUMN = 46
+MARKS = {Severity.ERROR: "[x]", Severity.WARNING: "[!]", Severity.INFO: "[i]"}
+VERDICTS = {
+    Status.HEALTHY: ("[v]", "HEALTHY"),
+    Status.WARNING: ("[!]", "WARNING"),
+    Status.BROKEN: ("[x]", "BROKEN"),
+    Status.UNKNOWN: ("[?]", "UNKNOWN"),
+}
+BRIEF = {"evidence": 3, "also": 3, "fixes": 3}
+FULL = 1000
+
+
+def render(report: Report, *, style: Style | None = None, verbose: bool = False, target_shown: bool = False) -> str:
+    """Return the whole text; `target_shown` leaves out the first line, which was printed while the scan ran."""
+    style = style or Style()
+    limits = dict.fromkeys(BRIEF, FULL) if verbose else BRIEF
+    parts: list[list[str]] = [
+        [line for line in header(report, target_shown=target_shown) if line],
+        ["", *_verdict(report, style)],
+        _section(_primary(report, style, limits["evidence"])),
+        _section(_also(report, style, limits["also"])),
+        _section(_fixes(report, style, limits["fixes"])),
+        _section(_checks(report) if verbose else ()),
+        _closing(report, verbose=verbose),
+    ]
+    return "\n".join(line for part in parts for line in part) + "\n"
+
+
+def header(report: Report, *, target_shown: bool = False) -> tuple[str, ...]:
+    """Return the lines that say what was examined."""
+    lines = (machine_line(report), build_line(report), probe_line(report))
+    shown = tuple(shorten(line, WIDTH) for line in lines)
+    return shown if target_shown else (shorten(target_line(report.target), WIDTH), *shown)
+
+
+def _section(lines: Sequence[str] | Iterator[str]) -> list[str]:
+    content = list(lines)
+    return ["", *content] if content else []
+
+
+def _verdict(report: Report, style: Style) -> Iterator[str]:
+    mark, word = VERDICTS[report.summary.status]
+    coverage = f"{report.summary.coverage.ran} of {report.summary.coverage.total} checks ran"
+    paint = {Status.HEALTHY: style.good, Status.BROKEN: style.error}.get(report.summary.status, style.warning)
+    room = WIDTH - len(mark) - len(word) - len(coverage) - 5
+    headline = shorten(report.summary.headline, room)
+    yield f"{paint(f'{mark} {word}')}  {style.bold(headline)}{' ' * (room - len(headline))}  {coverage}"
+    if report.summary.expectation:
+        yield style.error(shorten(f"[x] expectation not met: {report.summary.expectation}", WIDTH))
+
+
+def _primary(report: Report, style: Style, evidence: int) -> Iterator[str]:
+    primary = next((each for each in report.findings if each.caused_by is None), None)
+    if primary is None or (primary.severity is Severity.INFO and report.summary.status is Status.HEALTHY):
+        return
+    tail = f"confidence {primary.confidence:.2f}"
+    head = f"PRIMARY  {primary.code} {primary.slug}"
+    yield f"{style.bold(head)}{tail:>{max(1, WIDTH - len(head))}}"
+    if primary.summary != report.summary.headline:
+        yield from _wrapped(primary.summary, "  ")
+    for item in primary.evidence[:evidence]:
+        yield shorten(f"  {item.label:<15} {figures.evidence(item)}", WIDTH)
+    explained = [each for each in report.findings if each.caused_by == primary.code]
+    if explained:
+        yield shorten(f"  {'explains':<15} {' > '.join(f'{each.code} {each.slug}' for each in explained)}", WIDTH)
+
+
+def _wrapped(text: str, indent: str) -> Iterator[str]:
+    line = indent
+    for word in printable(text).split():
+        if len(line) + len(word) > WIDTH and line.strip():
+            yield line.rstrip()
+            line = indent
+        line += f"{word} "
+    yield line.rstrip()
+
+
+def _also(report: Report, style: Style, limit: int) -> Iterator[str]:
+    roots = [each for each in report.findings if each.caused_by is None]
+    healthy = report.summary.status is Status.HEALTHY
+    others = roots if healthy and all(each.severity is Severity.INFO for each in roots) else roots[1:]
+    if not others:
+        return
+    yield style.bold("NOTES" if healthy else "ALSO")
+    for finding in others[:limit]:
+        yield _line_of(finding, style)
+    if len(others) > limit:
+        yield f"    {len(others) - limit} more: -v"
+
+
+def _line_of(finding: Finding, style: Style) -> str:
+    mark = MARKS[finding.severity]
+    paint = {Severity.ERROR: style.error, Severity.WARNING: style.warning}.get(finding.severity, style.dim)
+    return f"{paint(mark)} {shorten(f'{finding.code} {finding.summary}', WIDTH - 4)}"
+
+
+def _fixes(report: Report, style: Style, limit: int) -> Iterator[str]:
+    if not report.fixes:
+        return
+    yield f"{style.bold('FIXES'):<{FIX_COLUMN + 4 + (len(style.bold('')))}}{'gain':<18}effort"
+    for number, fix in enumerate(report.fixes[:limit], start=1):
+        yield from _fix(number, fix)
+    if len(report.fixes) > limit:
+        yield f"   {len(report.fixes) - limit} more: -v"
+    if report.not_judged:
+        yield shorten(f"Not judged until 1 is done: {', '.join(report.not_judged)}", WIDTH)
+
+
+def _fix(number: int, fix: Fix) -> Iterator[str]:
+    command = fix.text.splitlines() or [fix.title]
+    short = len(command) == 1 and len(command[0]) <= FIX_COLUMN
+    first = command[0] if short else shorten(fix.title, FIX_COLUMN)
+    yield f"{number:<3}{printable(first):<{FIX_COLUMN + 1}}{figures.gain(fix.gain):<18}{figures.effort(fix.effort_minutes)}"
+    if not short:
+        for line in command:
+            yield f"     {printable(line)}"
+
+
+def _checks(report: Report) -> Iterator[str]:
+    yield "CHECKS"
+    for verdict in report.checks:
+        yield f"  {verdict.code} {verdict.slug:<24} {verdict.status.value:<13} {printable(verdict.reason)}".rstrip()
+    for plugin in report.plugins:
+        if plugin.error:
+            yield f"  plug-in {printable(plugin.name)} ({printable(plugin.module)}): {printable(plugin.error)}"
+    for name, seconds in report.snapshot.timings_s.items():
+        yield f"  time  {name:<24} {figures.duration(seconds)}"
+
+
+def _closing(report: Report, *, verbose: bool) -> list[str]:
+    lines: list[str] = []
+    if not verbose:
+        lines.extend(line for line in (_broken_plugins(report), _unseen(report)) if line)
+    return [*lines, shorten(_next(report), WIDTH)]
+
+
+def _broken_plugins(report: Report) -> str:
+    broken = [plugin for plugin in report.plugins if plugin.error]
+    return shorten("; ".join(f"plug-in {each.name} is broken: {each.error}" for each in broken), WIDTH)
+
+
+def _unseen(report: Report) -> str:
+    unseen = [each for each in report.checks if each.status in {Outcome.SKIPPED, Outcome.INCONCLUSIVE, Outcome.CRASHED}]
+    if not unseen:
+        return ""
+    return shorten(f"Could not judge {len(unseen)}: {', '.join(each.slug for each in unseen[:3])} ... (all: -v)", WIDTH)
+
+
+def _next(report: Report) -> str:
+    primary = next((each for each in report.findings if each.caused_by is None), None)
+    if primary is not None and report.fixes and report.summary.status is not Status.HEALTHY:
+        return f"Next: apply 1, then `gpudoctor scan`.  Why: `gpudoctor explain {primary.code}`"
+    if report.level == "quick":
+        return "Next: `gpudoctor scan` trains the reference probe (about a minute)."
+    if primary is not None:
+        return f"More: `gpudoctor explain {primary.code}`, all checks: `gpudoctor scan -v`"
+    return "Nothing to do. All checks: `gpudoctor scan -v`"
