@@ -1,0 +1,177 @@
+"""Settings from files and variables: command line > GPUDOCTOR_* > project > user > default.
+
+The project's file is `gpudoctor.toml`, or `[tool.gpudoctor]` in `pyproject.toml`, in the current folder or above it.
+An unknown key is an error with the nearest right name: a setting that is silently ignored is worse than none.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any, TypeGuard
+
+from gpudoctor.errors import UsageError
+from gpudoctor.model.finding import Severity
+
+FAIL_ON = ("error", "warning", "info", "never")
+KEYS = ("select", "ignore", "fail-on", "strict", "timeout", "python", "rules")
+Table = dict[str, Any]  # a TOML table: values of any TOML type, checked key by key
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """What may be configured; None or empty: not set. `severities` by check code."""
+
+    select: tuple[str, ...] = ()
+    ignore: tuple[str, ...] = ()
+    fail_on: str = "error"
+    strict: bool = False
+    timeout: float | None = None
+    python: str | None = None
+    severities: Mapping[str, Severity] = field(default_factory=dict[str, Severity])
+
+
+def load(*, folder: Path, environ: Mapping[str, str]) -> Settings:
+    """Return the merged settings.
+
+    Raises UsageError naming file and key for anything that cannot be used.
+    """
+    merged: Table = {}
+    for source, table in _tables(folder, environ):
+        _check_keys(source, table, KEYS)
+        merged.update({key: (source, value) for key, value in table.items()})
+    return _settings(merged)
+
+
+def _tables(folder: Path, environ: Mapping[str, str]) -> Iterator[tuple[str, Table]]:
+    """Yield the sources from the weakest to the strongest."""
+    home = environ.get("XDG_CONFIG_HOME") or str(Path("~/.config").expanduser())
+    user = Path(home) / "gpudoctor" / "gpudoctor.toml"
+    if user.is_file():
+        yield str(user), read_toml(user)
+    project = _project_file(folder)
+    if project is not None:
+        yield project
+    yield "environment", dict(_variables(environ))
+
+
+def _project_file(folder: Path) -> tuple[str, Table] | None:
+    for place in (folder, *folder.parents):
+        own = place / "gpudoctor.toml"
+        if own.is_file():
+            return str(own), read_toml(own)
+        shared = place / "pyproject.toml"
+        if shared.is_file():
+            if b"gpudoctor" not in _bytes_of(shared):
+                return None
+            tool = read_toml(shared).get("tool", {})
+            section = tool.get("gpudoctor", {}) if _is_table(tool) else {}
+            return f"{shared} [tool.gpudoctor]", _table(str(shared), section)
+    return None
+
+
+def _variables(environ: Mapping[str, str]) -> Iterator[tuple[str, Any]]:
+    for key in KEYS:
+        value = environ.get(f"GPUDOCTOR_{key.replace('-', '_').upper()}")
+        if value and key != "rules":
+            yield key, _as_toml_would(key, value)
+
+
+def _as_toml_would(key: str, text: str) -> Any:
+    if key in {"select", "ignore"}:
+        return [each.strip() for each in text.split(",")]
+    if key == "strict":
+        return text.lower() in {"1", "true", "yes", "on"}
+    if key == "timeout":
+        try:
+            return float(text)
+        except ValueError:
+            raise UsageError(f"GPUDOCTOR_TIMEOUT: a number of seconds is expected, not {text!r}") from None
+    return text
+
+
+def _bytes_of(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise UsageError(f"{path}: cannot be read ({error.strerror}); give read permission or run elsewhere") from error
+
+
+def read_toml(path: Path) -> Table:
+    """Return the file's content; raises UsageError naming line and cure."""
+    if sys.version_info >= (3, 11):
+        import tomllib  # noqa: PLC0415  # start-up: most runs have no configuration file
+    else:
+        import tomli as tomllib  # noqa: PLC0415  # the same parser before 3.11
+    try:
+        return tomllib.loads(_bytes_of(path).decode())
+    except UnicodeDecodeError as error:
+        raise UsageError(f"{path}: not UTF-8 (byte {error.start}); save the file as UTF-8") from error
+    except tomllib.TOMLDecodeError as error:
+        raise UsageError(f"{path}: not valid TOML: {error}") from error
+
+
+def _is_table(value: object) -> TypeGuard[Table]:
+    return isinstance(value, dict)
+
+
+def _table(source: str, value: object) -> Table:
+    if not _is_table(value):
+        raise UsageError(f"{source}: a table is expected, not {value!r}")
+    return value
+
+
+def _check_keys(source: str, table: Table, known: tuple[str, ...]) -> None:
+    for key in table:
+        if key not in known:
+            close = get_close_matches(key, known, n=1)
+            hint = f"did you mean {close[0]!r}?" if close else f"known are {', '.join(known)}"
+            raise UsageError(f"{source}: unknown key {key!r}; {hint}")
+
+
+def _settings(merged: Table) -> Settings:
+    def get(key: str, kind: type, default: Any) -> Any:
+        source, value = merged.get(key, ("default", default))
+        if value is not default and (not isinstance(value, kind) or (kind is not bool and isinstance(value, bool))):
+            raise UsageError(f"{source}: {key} must be {KINDS[kind]}, not {value!r}")
+        return value
+
+    fail_on = get("fail-on", str, "error")
+    if fail_on not in FAIL_ON:
+        raise UsageError(f"{merged['fail-on'][0]}: fail-on must be one of {', '.join(FAIL_ON)}, not {fail_on!r}")
+    timeout = get("timeout", (int, float), None)  # type: ignore[arg-type]  # isinstance takes the pair
+    return Settings(
+        select=_names(merged, "select"),
+        ignore=_names(merged, "ignore"),
+        fail_on=fail_on,
+        strict=get("strict", bool, default=False),
+        timeout=timeout,
+        python=get("python", str, None),
+        severities=_severities(*merged.get("rules", ("default", {}))),
+    )
+
+
+KINDS: Mapping[Any, str] = {str: "a text", bool: "true or false", list: "a list of texts", (int, float): "a number"}
+
+
+def _names(merged: Table, key: str) -> tuple[str, ...]:
+    source, value = merged.get(key, ("default", []))
+    if not isinstance(value, list) or not all(isinstance(each, str) and each for each in value):
+        raise UsageError(f"{source}: {key} must be a list of check names, not {value!r}")
+    return tuple(value)
+
+
+def _severities(source: str, rules: object) -> dict[str, Severity]:
+    severities: dict[str, Severity] = {}
+    for code, rule in _table(source, rules).items():
+        table = _table(f"{source} rules.{code}", rule)
+        _check_keys(f"{source} rules.{code}", table, ("severity",))
+        try:
+            severities[code] = Severity(table.get("severity"))
+        except ValueError:
+            words = ", ".join(each.value for each in Severity)
+            raise UsageError(f"{source} rules.{code}: severity must be one of {words}") from None
+    return severities

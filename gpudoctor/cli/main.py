@@ -1,0 +1,71 @@
+"""Entry point: parse, run one sub-command, and be the only place that prints errors and chooses exit codes.
+
+Sub-commands are imported when they run: `--help` must not pay for what it does not use.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+from importlib import import_module
+
+from gpudoctor.cli.parser import Arguments, parse
+from gpudoctor.errors import GpudoctorError
+
+INTERNAL_ERROR = 70
+INTERRUPTED = 130
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the command line and return its exit code."""
+    words = list(sys.argv[1:] if argv is None else argv)
+    try:
+        return _guarded(words)
+    except BrokenPipeError:
+        _abandon_stdout()
+        return 0
+    except KeyboardInterrupt:
+        sys.stderr.write("\ngpudoctor: interrupted\n")
+        return INTERRUPTED
+
+
+def _guarded(words: list[str]) -> int:
+    try:
+        arguments = parse(words)
+        if arguments is None:
+            return 0
+        code = _dispatch(arguments)
+        sys.stdout.flush()
+    except GpudoctorError as error:
+        return _fail(words, str(error), error.exit_code)
+    except (BrokenPipeError, KeyboardInterrupt, SystemExit):
+        raise
+    except Exception as error:  # the boundary: a fault of ours has its own exit code and never looks like a finding
+        if os.environ.get("GPUDOCTOR_DEBUG"):
+            raise
+        return _fail(
+            words, f"internal error: {type(error).__name__}: {error} (GPUDOCTOR_DEBUG=1 shows where)", INTERNAL_ERROR
+        )
+    return code
+
+
+def _dispatch(arguments: Arguments) -> int:
+    module = import_module(f"gpudoctor.cli.{arguments.command}")
+    code: int = module.run(arguments)
+    return code
+
+
+def _fail(words: list[str], message: str, code: int) -> int:
+    sys.stderr.write(f"gpudoctor: {message}\n")
+    if "--json" in words:
+        failure = import_module("gpudoctor.cli.failure")
+        sys.stdout.write(failure.document(message, code))
+        sys.stdout.flush()
+    return code
+
+
+def _abandon_stdout() -> None:
+    """Give stdout a place to flush to, so that the interpreter's own exit does not complain about the closed pipe."""
+    devnull = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(devnull, sys.stdout.fileno())

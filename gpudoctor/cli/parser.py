@@ -1,0 +1,197 @@
+"""The command line's grammar. An unknown word is answered with the nearest right one."""
+
+from __future__ import annotations
+
+import argparse
+import re
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from difflib import get_close_matches
+from typing import NoReturn
+
+from gpudoctor import __version__
+from gpudoctor.errors import UsageError
+
+OPTION = re.compile(r"--[a-z][\w-]*")
+LEVELS = ("quick", "standard", "full")
+DESCRIPTION = "Why TensorFlow does not use your GPU, why it is slow, and which change helps how much."
+EPILOG = "Exit codes: 0 nothing at or above --fail-on, 1 findings, 2 usage, 3 expectation not met, 70 internal error."
+
+
+@dataclass(slots=True)
+class Arguments(argparse.Namespace):
+    """Everything the sub-commands read; each uses its part."""
+
+    command: str = ""
+    json: bool = False
+    verbose: bool = False
+    level: str | None = None
+    select: list[str] = field(default_factory=list[str])
+    ignore: list[str] = field(default_factory=list[str])
+    fail_on: str | None = None
+    strict: bool = False
+    expect_gpus: int | None = None
+    timeout: float | None = None
+    python: str | None = None
+    force: bool = False
+    snapshot: str | None = None
+    save_snapshot: str | None = None
+    include_identifiers: bool = False
+    output: str | None = None
+    trial: list[str] = field(default_factory=list[str])
+    name: str = ""
+    document: str = "report"
+
+
+class Parser(argparse.ArgumentParser):
+    """Raises instead of exiting, so that one place prints errors and `--json` keeps its promise."""
+
+    def error(self, message: str) -> NoReturn:
+        """Raise the usage error."""
+        raise UsageError(f"{message}; see `{self.prog} --help`")
+
+
+def parse(words: Sequence[str]) -> Arguments | None:
+    """Return the arguments; None where --help or --version answered.
+
+    Raises UsageError for anything that is not understood.
+    """
+    parser = _build()
+    if not words:
+        parser.print_help()
+        return None
+    try:
+        arguments, unknown = parser.parse_known_args(list(words), namespace=Arguments())
+    except SystemExit:
+        return None
+    if unknown:
+        raise UsageError(f"unknown option {unknown[0]!r}{_nearest(unknown[0], parser, arguments.command)}")
+    return arguments
+
+
+def _nearest(word: str, parser: argparse.ArgumentParser, command: str) -> str:
+    helps = [each.format_help() for each in (parser, _subparsers(parser).get(command)) if each is not None]
+    known = [option for text in helps for option in OPTION.findall(text)]
+    close = get_close_matches(word.partition("=")[0], known, n=1)
+    where = f"gpudoctor {command}".strip()
+    return f" (did you mean {close[0]}?)" if close else f"; see `{where} --help`"
+
+
+def _subparsers(parser: argparse.ArgumentParser) -> dict[str, argparse.ArgumentParser]:
+    for action in parser._actions:  # noqa: SLF001  # argparse offers no public way to list sub-commands
+        if isinstance(action, argparse._SubParsersAction):  # noqa: SLF001
+            return dict(action.choices)
+    return {}
+
+
+def _build() -> Parser:
+    parser = Parser(prog="gpudoctor", description=DESCRIPTION, epilog=EPILOG, allow_abbrev=False)
+    parser.add_argument("--version", action="version", version=f"gpudoctor {__version__}")
+    commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True, parser_class=Parser)
+    for name, (summary, fill) in COMMANDS.items():
+        fill(
+            commands.add_parser(
+                name, help=summary, description=summary, allow_abbrev=False, argument_default=argparse.SUPPRESS
+            )
+        )
+    return parser
+
+
+def _scan(parser: argparse.ArgumentParser) -> None:
+    _target(parser)
+    parser.add_argument("--json", action="store_true", help="print the report as JSON")
+    parser.add_argument("-v", "--verbose", action="store_true", help="show every check, its reason and the time spent")
+    parser.add_argument(
+        "--level", choices=LEVELS, help="quick: no TensorFlow, no load; standard (default); full: more pairs"
+    )
+    parser.add_argument(
+        "--select", type=_names, action="extend", metavar="CODES", help="only these checks (codes, prefixes, slugs)"
+    )
+    parser.add_argument("--ignore", type=_names, action="extend", metavar="CODES", help="leave these checks out")
+    parser.add_argument(
+        "--fail-on", choices=("error", "warning", "info", "never"), help="lowest severity that exits 1 (default: error)"
+    )
+    parser.add_argument("--strict", action="store_true", help="exit 3 where an important check could not judge")
+    parser.add_argument("--expect-gpus", type=_count, metavar="N", help="exit 3 unless exactly N GPUs are usable")
+    parser.add_argument("--force", action="store_true", help="probe a GPU that others use")
+    parser.add_argument("--snapshot", metavar="FILE", help="judge a saved snapshot instead of this machine")
+    parser.add_argument("--save-snapshot", metavar="FILE", help="also save the snapshot")
+    _privacy(parser)
+    parser.add_argument("-o", "--output", metavar="FILE", help="write the report to FILE instead of stdout")
+
+
+def _target(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--python", metavar="PATH", help="the interpreter to examine (default: the active environment)")
+    parser.add_argument(
+        "--timeout", type=_seconds, metavar="S", help="deadline of each source in seconds (default: 3; libraries 30)"
+    )
+
+
+def _privacy(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--include-identifiers", action="store_true", help="keep UUIDs, user names, command lines and paths"
+    )
+
+
+def _probe(parser: argparse.ArgumentParser) -> None:
+    _target(parser)
+    parser.add_argument("--trial", action="append", metavar="NAME", help="run only this trial (repeatable)")
+    parser.add_argument("--json", action="store_true", help="print the trials as JSON")
+    parser.add_argument("--level", choices=LEVELS[1:], help="standard (default); full: more pairs")
+    parser.add_argument("--force", action="store_true", help="probe a GPU that others use")
+    parser.add_argument("-v", "--verbose", action="store_true", help="show notes and every arm")
+    _privacy(parser)
+
+
+def _env(parser: argparse.ArgumentParser) -> None:
+    _target(parser)
+    _privacy(parser)
+
+
+def _checks(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--json", action="store_true", help="print the list as JSON")
+
+
+def _explain(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("name", metavar="CODE|SLUG|CAUSE", help="for example GD203, missing-cuda-libs")
+
+
+def _schema(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("document", choices=("report", "snapshot"), nargs="?", default="report")
+
+
+COMMANDS: dict[str, tuple[str, Callable[[argparse.ArgumentParser], None]]] = {
+    "scan": ("find out what is wrong with this machine", _scan),
+    "probe": ("train the reference network and show what it measured", _probe),
+    "env": ("print the environment, ready to paste into an issue", _env),
+    "checks": ("list all checks", _checks),
+    "explain": ("explain a check or a cause", _explain),
+    "schema": ("print the JSON Schema of a document", _schema),
+}
+
+
+def _names(text: str) -> list[str]:
+    names = [name.strip() for name in text.split(",")]
+    if not all(names):
+        message = "an empty name"
+        raise argparse.ArgumentTypeError(message)
+    return names
+
+
+def _count(text: str) -> int:
+    if not text.isdecimal():
+        message = f"a whole number is expected, not {text!r}"
+        raise argparse.ArgumentTypeError(message)
+    return int(text)
+
+
+def _seconds(text: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = -1.0
+    if not 0 < value < sys.maxsize:
+        message = f"a number of seconds above 0 is expected, not {text!r}"
+        raise argparse.ArgumentTypeError(message)
+    return value

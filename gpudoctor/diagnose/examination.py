@@ -1,0 +1,77 @@
+"""One examination: collect facts, run the trials that the checks ask for, and return the snapshot of both.
+
+The three doors (scan, probe, monitor) share it; nothing here judges.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Protocol
+
+from gpudoctor.collect.libraries import merge_loaded
+from gpudoctor.collect.survey import take_snapshot
+from gpudoctor.collect.target import Target
+from gpudoctor.diagnose.engine import plan_trials
+from gpudoctor.diagnose.registry import AnyCheck
+from gpudoctor.model.missing import Missing
+from gpudoctor.model.observed import Probe
+from gpudoctor.model.snapshot import Snapshot
+from gpudoctor.model.software import TensorFlow
+
+
+class Progress(Protocol):
+    """Is told what runs now; shows it or not."""
+
+    def trial(self, name: str, done: int, total: int, left_s: float) -> None:
+        """Note that a trial starts, with the time that all remaining ones are expected to take."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Request:
+    """What to examine and how far to go. `trials` overrules what the checks ask for."""
+
+    target: Target
+    level: str = "standard"
+    root: Path = Path("/")
+    timeout_s: float | None = None
+    force: bool = False
+    trials: tuple[str, ...] | None = None
+
+
+def examine(request: Request, checks: Sequence[AnyCheck], progress: Progress | None = None) -> Snapshot:
+    """Return the snapshot: facts at every level, trials too unless the level is quick."""
+    snapshot = take_snapshot(level=request.level, target=request.target, root=request.root, timeout_s=request.timeout_s)
+    if request.level == "quick":
+        return _without_probe(snapshot, "not run (level quick)")
+    if snapshot.tensorflow is not None and snapshot.tensorflow.installed is False:
+        return _without_probe(snapshot, "not run: TensorFlow is not installed in the target environment")
+    from gpudoctor.probe.runner import KNOWN_TRIALS, run_probe  # noqa: PLC0415  # a quick scan must not pay for it
+
+    trials = request.trials if request.trials is not None else plan_trials(checks, frozenset(KNOWN_TRIALS))
+    if not trials:
+        return _without_probe(snapshot, "not run: no selected check asks for a trial")
+    return with_probe(snapshot, run_probe(request.target.executable, trials, snapshot=snapshot, progress=progress))
+
+
+def _without_probe(snapshot: Snapshot, why: str) -> Snapshot:
+    return replace(snapshot, missing={**snapshot.missing, "probe": why})
+
+
+def with_probe(snapshot: Snapshot, probe: Probe) -> Snapshot:
+    """Return the snapshot with the probe's result, and with what only an import could tell."""
+    libraries = None if snapshot.libraries is None else merge_loaded(snapshot.libraries, probe)
+    tensorflow = None if snapshot.tensorflow is None else _imported(snapshot.tensorflow, probe)
+    return replace(snapshot, probe=probe, libraries=libraries, tensorflow=tensorflow)
+
+
+def _imported(tensorflow: TensorFlow, probe: Probe) -> TensorFlow:
+    """Take what the children saw; with the GPU left alone on purpose, their count of GPUs says nothing."""
+    child = next(iter(probe.children), None)
+    if child is None:
+        return tensorflow
+    keras = tensorflow.keras_version if isinstance(child.keras_version, Missing) else child.keras_version
+    visible = Missing(f"GPU left alone: {probe.gpu_left_alone}") if probe.gpu_left_alone else child.visible_gpus
+    return replace(tensorflow, keras_version=keras, visible_gpus=visible, import_error=child.import_error)

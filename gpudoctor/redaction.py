@@ -1,0 +1,92 @@
+"""Take out of a snapshot what identifies a person or a machine; done once, before anything is judged or shown."""
+
+from __future__ import annotations
+
+import getpass
+import re
+import socket
+from collections.abc import Callable, Mapping
+from dataclasses import fields, is_dataclass, replace
+from pathlib import Path
+from typing import Any, TypeVar, cast
+
+from gpudoctor.model.gpu import Gpu, GpuProcess
+from gpudoctor.model.missing import Missing
+from gpudoctor.model.snapshot import Snapshot
+
+HIDDEN = Missing("identifier; shown with --include-identifiers")
+UUID = re.compile(r"\b(GPU|MIG)-[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}\b")
+SHORTEST_NAME = 3  # shorter user or host names would blot out parts of ordinary words
+COMMON_NAMES = frozenset({"root", "user", "ubuntu", "debian", "localhost", "gpu", "cuda", "python", "tensorflow"})
+T = TypeVar("T")
+Rewrite = Callable[[str], str]
+
+
+def redact(snapshot: Snapshot, *, rewrite: Rewrite | None = None) -> Snapshot:
+    """Return the snapshot without uuid, serial, process user and command; home as ~; user and host name masked."""
+    rewritten = _map_strings(snapshot, rewrite or rewriter_of_this_machine())
+    gpus = rewritten.gpus and tuple(_without_identifiers(gpu) for gpu in rewritten.gpus)
+    return replace(rewritten, gpus=gpus)
+
+
+def _without_identifiers(gpu: Gpu) -> Gpu:
+    processes = gpu.processes
+    if not isinstance(processes, Missing):
+        processes = tuple(_without_person(process) for process in processes)
+    return replace(gpu, uuid=_hide(gpu.uuid), serial=_hide(gpu.serial), processes=processes)
+
+
+def _without_person(process: GpuProcess) -> GpuProcess:
+    return replace(process, user=_hide(process.user), command=_hide(process.command))
+
+
+def _hide(value: str | Missing) -> Missing:
+    return value if isinstance(value, Missing) else HIDDEN
+
+
+def rewriter_of_this_machine() -> Rewrite:
+    """Return a function that masks this user's home folder, name and host name, and GPU UUIDs, in any text."""
+    return rewriter(home=str(Path.home()), user=_user(), host=socket.gethostname())
+
+
+def _user() -> str:
+    try:
+        return getpass.getuser()
+    except (OSError, KeyError, ImportError):
+        return ""
+
+
+def rewriter(*, home: str, user: str, host: str) -> Rewrite:
+    """Return a function that masks the given identifiers in a text."""
+    masks: list[tuple[re.Pattern[str], str]] = [(UUID, r"\1-<redacted>")]
+    if len(home) > 1:
+        masks.append((re.compile(re.escape(home) + r"(?=$|[/\\:;\s\"'])"), "~"))
+    for name, mask in ((user, "<user>"), (host, "<host>"), (host.partition(".")[0], "<host>")):
+        if len(name) >= SHORTEST_NAME and name.lower() not in COMMON_NAMES:
+            masks.append((re.compile(rf"(?<![\w.-]){re.escape(name)}(?![\w-])"), mask))
+
+    def rewrite(text: str) -> str:
+        for pattern, mask in masks:
+            text = pattern.sub(mask, text)
+        return text
+
+    return rewrite
+
+
+def _map_strings(value: T, rewrite: Rewrite) -> T:
+    """Return a copy of frozen data with every text rewritten."""
+    return cast("T", _mapped(value, rewrite))
+
+
+def _mapped(value: Any, rewrite: Rewrite) -> Any:  # any node of frozen data
+    if isinstance(value, str):
+        return rewrite(value)
+    if is_dataclass(value) and not isinstance(value, type):
+        changed = {each.name: _mapped(getattr(value, each.name), rewrite) for each in fields(value)}
+        return replace(value, **changed)
+    if isinstance(value, tuple):
+        return tuple(_mapped(each, rewrite) for each in cast("tuple[Any, ...]", value))
+    if isinstance(value, Mapping):
+        items = cast("Mapping[str, Any]", value).items()
+        return {key: _mapped(each, rewrite) for key, each in items}
+    return value
