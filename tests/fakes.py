@@ -70,7 +70,7 @@ def environment(scenario: Scenario, tmp_path: Path) -> dict[str, str]:
     calls made (tmp_path/nvml-calls.log).
     """
     home, text = tmp_path / "home", tmp_path / "scenario.txt"
-    home.mkdir(exist_ok=True)
+    home.mkdir(parents=True, exist_ok=True)
     text.write_text(scenario.text, encoding="utf-8")
     return {
         "PATH": os.environ.get("PATH", os.defpath),

@@ -5,7 +5,6 @@ Run as a process of its own: pynvml keeps its library for the life of a process,
 
 from __future__ import annotations
 
-import ctypes
 import importlib
 import json
 import sys
@@ -72,15 +71,21 @@ DEVICE: dict[str, tuple[str, tuple[int, ...]]] = {
 
 def plain(value: Any) -> Any:
     """Turn an answer of the bindings into something that JSON can carry."""
+    if value is None or isinstance(value, (str, int, float)):
+        return value
     if isinstance(value, bytes):
         return value.decode("utf-8", errors="backslashreplace")
-    if isinstance(value, (list, tuple, ctypes.Array)):
-        return [plain(part) for part in value]
-    if isinstance(value, (ctypes.Structure, ctypes.Union)):
-        return {name: plain(getattr(value, name)) for name, *_ in value._fields_}
-    if isinstance(value, pynvml.nvmlFriendlyObject):
-        return plain(vars(value))
-    return {name: plain(part) for name, part in value.items()} if isinstance(value, dict) else value
+    members = members_of(value)
+    if members:
+        return {name: plain(part) for name, part in members.items()}
+    return value.value if hasattr(value, "value") else [plain(part) for part in value]  # a bare c_uint, or a list
+
+
+def members_of(record: Any) -> dict[str, Any]:
+    """Return the fields of a C record, or of the plain object that the bindings make of one."""
+    if hasattr(record, "_fields_"):
+        return {name: getattr(record, name) for name, *_ in record._fields_}
+    return dict(getattr(record, "__dict__", {}))
 
 
 def ask(function: Callable[..., Any], *arguments: Any) -> Any:
@@ -89,6 +94,8 @@ def ask(function: Callable[..., Any], *arguments: Any) -> Any:
         return plain(function(*arguments))
     except pynvml.NVMLError as error:
         return {"error": error.value}
+    except pynvml.NVMLLibraryMismatchError:
+        return {"mismatch": True}
     except UnicodeDecodeError as error:
         return {"not_utf8": error.object.decode("utf-8", errors="backslashreplace")}
 
@@ -101,17 +108,13 @@ def read_device(handle: Any, names: Iterable[str]) -> dict[str, Any]:
 
 def read_more(handle: Any) -> dict[str, Any]:
     """Return the answers to the calls whose arguments are not plain numbers."""
-    answer = {
+    migs = [ask_handle(pynvml.nvmlDeviceGetMigDeviceHandleByIndex, handle, place) for place in range(8)]
+    return {
         "fields": ask(pynvml.nvmlDeviceGetFieldValues, handle, [82, 186, 999]),
         "gpm": ask(pynvml.nvmlGpmQueryDeviceSupport, handle),
         "topology": ask(pynvml.nvmlDeviceGetTopologyCommonAncestor, handle, handle),
-        "migs": [],
+        "migs": [read_mig(mig) for mig in migs if not isinstance(mig, dict)],
     }
-    for place in range(8):
-        mig = ask_handle(pynvml.nvmlDeviceGetMigDeviceHandleByIndex, handle, place)
-        if not isinstance(mig, dict):
-            answer["migs"].append(read_mig(mig))
-    return answer
 
 
 def read_mig(mig: Any) -> dict[str, Any]:

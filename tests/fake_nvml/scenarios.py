@@ -114,6 +114,7 @@ _MATRIX = (
         driver="450.248.02",
         cuda=11000,
         variant="old_symbols",
+        jobs=("gpu0.process=job,9000000001",),
     ),
     _scenario("throttle_names_gone", _HOT, "throttle", variant="no_throttle_names"),
     _scenario(
