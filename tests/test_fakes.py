@@ -327,6 +327,12 @@ def test_each_variant_is_built_once_and_outside_the_tree(variant: str) -> None:
     assert Path(__file__).parents[1] not in folder.parents
 
 
+def test_without_gcc_a_test_is_skipped_with_the_reason(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", "")
+    with pytest.raises(pytest.skip.Exception, match="need gcc"):
+        nvml_library()
+
+
 @pytest.mark.parametrize("name", ["base", "old_driver", "throttle_names_gone", "wide_process_records", "healthy_8"])
 def test_nvitop_runs_on_the_fake(name: str, tmp_path: Path) -> None:
     nvitop = shutil.which("nvitop", path=str(Path(sys.executable).parent))
