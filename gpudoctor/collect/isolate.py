@@ -1,0 +1,205 @@
+"""Ask sources side by side, each under its own deadline: one that hangs, crashes or raises becomes Missing(reason).
+
+Each source runs in a child forked from this warm process, for a driver call stuck in the kernel ends with nothing but the
+machine: such a child is killed and then abandoned, never waited for. Threads or `multiprocessing` would be less code; but
+a thread cannot be abandoned before a crash of its driver call takes this process along, and a pool joins its workers at
+exit. Threads serve only where there is no fork, or where other threads already run (a fork could copy a held lock).
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from time import monotonic
+from typing import Protocol, cast
+
+from gpudoctor.model.missing import Missing
+
+SOURCE_DEADLINE_S = 3.0  # DESIGN of the scan: a passive source gets 3 s
+MAX_REASON = 300  # characters of an exception's text that a reason keeps
+
+Answers = Mapping[str, object]
+Message = tuple[str, object]  # ("part" | "done" | "failed", value or reason)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Source:
+    """Something to ask. A `collect` that is a generator hands over parts, which survive a later hang or crash.
+
+    It starts when the sources in `after` have answered and receives their values; with one of them missing it is not asked.
+    `isolated=False`: it runs in this process; only for what can neither hang nor crash.
+    """
+
+    name: str
+    collect: Callable[[Answers], object]
+    deadline_s: float = SOURCE_DEADLINE_S
+    after: tuple[str, ...] = ()
+    isolated: bool = True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outcome:
+    """What a source answered: its value or Missing(reason), and the parts that it handed over until then."""
+
+    value: object
+    parts: tuple[object, ...] = ()
+    duration_s: float = 0.0
+
+
+class Carrier(Protocol):
+    """Runs sources elsewhere and brings their messages."""
+
+    def start(self, source: Source, answers: Answers) -> None:
+        """Begin to ask the source."""
+        ...
+
+    def receive(self, timeout_s: float) -> Iterable[tuple[str, Message]]:
+        """Return the messages that have come, by source name; wait at most so long for the first."""
+        ...
+
+    def abandon(self, name: str) -> None:
+        """Let go of a source without waiting for it."""
+        ...
+
+    def finish(self) -> None:
+        """Let go of everything."""
+        ...
+
+
+class _Asked:
+    """A source that has been started and has not ended."""
+
+    __slots__ = ("parts", "source", "started")
+
+    def __init__(self, source: Source) -> None:
+        self.source = source
+        self.started = monotonic()
+        self.parts: list[object] = []
+
+    @property
+    def left_s(self) -> float:
+        return self.started + self.source.deadline_s - monotonic()
+
+    def ended(self, value: object) -> Outcome:
+        return Outcome(value=value, parts=tuple(self.parts), duration_s=round(monotonic() - self.started, 4))
+
+
+def gather(
+    sources: Sequence[Source],
+    *,
+    on_done: Callable[[str, Outcome], None] | None = None,
+    carrier: Carrier | None = None,
+) -> dict[str, Outcome]:
+    """Ask all sources; return by name what each answered. Never raises for a source, never outlasts its deadline."""
+    carrier = carrier or _carrier()
+    pending, asked = list(sources), dict[str, _Asked]()
+    outcomes: dict[str, Outcome] = {}
+
+    def end(name: str, outcome: Outcome) -> None:
+        outcomes[name] = outcome
+        asked.pop(name, None)
+        if on_done is not None:
+            on_done(name, outcome)
+
+    try:
+        while pending or asked:
+            while ended := _start_ready(pending, asked, outcomes, carrier):
+                for name, outcome in ended:
+                    end(name, outcome)
+            for name, outcome in _progress(asked, carrier):
+                end(name, outcome)
+    finally:
+        carrier.finish()
+    return outcomes
+
+
+def _start_ready(
+    pending: list[Source], asked: dict[str, _Asked], outcomes: Mapping[str, Outcome], carrier: Carrier
+) -> list[tuple[str, Outcome]]:
+    """Start what can start, the children before what runs here; return what has ended by that."""
+    ended: list[tuple[str, Outcome]] = []
+    ready = [each for each in pending if all(name in outcomes for name in each.after)]
+    if not ready and not asked:
+        ready = list(pending)  # needs that nobody brings: said as missing below
+    pending[:] = [each for each in pending if each not in ready]
+    for source in sorted(ready, key=lambda each: not each.isolated):
+        answers = {name: outcomes[name].value if name in outcomes else Missing("not asked") for name in source.after}
+        blocked = next(((name, value) for name, value in answers.items() if isinstance(value, Missing)), None)
+        if blocked is not None:
+            ended.append((source.name, Outcome(value=Missing(f"{blocked[0]}: {blocked[1].reason}"))))
+        elif source.isolated:
+            try:
+                asked[source.name] = _Asked(source)
+                carrier.start(source, answers)
+            except OSError as error:  # no more processes or files for this user
+                ended.append((source.name, asked.pop(source.name).ended(Missing(f"failed: {error}"))))
+        else:
+            ended.append((source.name, _ask_here(source, answers)))
+    return ended
+
+
+def _ask_here(source: Source, answers: Answers) -> Outcome:
+    here = _Asked(source)
+    kind, value = "failed", cast("object", "no answer")
+    for kind, value in _messages(source, answers):
+        if kind == "part":
+            here.parts.append(value)
+    return here.ended(value if kind == "done" else Missing(str(value)))
+
+
+def _progress(asked: dict[str, _Asked], carrier: Carrier) -> list[tuple[str, Outcome]]:
+    """Take what has come, give up what is over its deadline; return what has ended by that."""
+    ended: list[tuple[str, Outcome]] = []
+    if not asked:
+        return ended
+    for name, (kind, value) in carrier.receive(max(0.0, min(each.left_s for each in asked.values()))):
+        if name not in asked:
+            continue
+        if kind == "part":
+            asked[name].parts.append(value)
+            continue
+        carrier.abandon(name)
+        ended.append((name, asked.pop(name).ended(value if kind == "done" else Missing(str(value)))))
+    for name in [name for name, each in asked.items() if each.left_s <= 0]:
+        carrier.abandon(name)
+        late = asked.pop(name)
+        ended.append((name, late.ended(Missing(f"timeout after {late.source.deadline_s:g} s"))))
+    return ended
+
+
+def _messages(source: Source, answers: Answers) -> Generator[Message, None, None]:
+    """Ask the source; yield its parts and then its answer or its failure."""
+    try:
+        value = source.collect(answers)
+        if isinstance(value, Generator):
+            parts = cast("Generator[object, None, object]", value)
+            while True:
+                try:
+                    part = next(parts)
+                except StopIteration as stop:
+                    value = stop.value
+                    break
+                yield "part", part
+        yield "done", value
+    except Exception as error:  # noqa: BLE001  # whatever a source raises is its answer
+        yield "failed", failure(error)
+
+
+def failure(error: BaseException) -> str:
+    """Return the reason that stands for an exception: one short line."""
+    text = " ".join(str(error).split())[:MAX_REASON]
+    return f"failed: {type(error).__name__}: {text}" if text else f"failed: {type(error).__name__}"
+
+
+def _carrier() -> Carrier:
+    threading = sys.modules.get("threading")
+    alone = threading is None or threading.active_count() == 1
+    if hasattr(os, "fork") and alone:
+        from gpudoctor.collect.isolate_fork import Forks  # noqa: PLC0415  # only one of the two is ever needed
+
+        return Forks(_messages)
+    from gpudoctor.collect.isolate_threads import Threads  # noqa: PLC0415  # see above
+
+    return Threads(_messages)
