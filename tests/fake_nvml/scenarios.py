@@ -216,6 +216,7 @@ _MATRIX = (
         "the driver never answers when GPU 0 is asked for its utilisation",
         None,
         "gpu0.hang=utilization",
+        gpus=(h100(0), h100(1)),
         hangs=True,
     ),
 )
@@ -278,7 +279,7 @@ _FURTHER = (
     _scenario("init_library_not_found", "NVML found no driver library", None, "rc.init=12"),
     _scenario("hang_at_init", "the driver never answers", None, "hang=init", hangs=True, cu_init="hang"),
     _scenario("segfault_at_init", "the driver library crashes", None, "segfault=init", cu_init="segfault"),
-    _scenario("segfault", "the driver library crashes on a device call", None, "gpu0.segfault=power"),
+    _scenario("segfault", "the driver library crashes on a device call", None, "gpu0.segfault=power", gpus=(h100(0),)),
     _scenario("falls_off_later", "GPU 0 is lost in mid-session", "hardware-power-heat", "gpu0.fail_after=40,15"),
     _scenario("wide_process_records", _HOT, "throttle", driver="535.86.05", cuda=12020, variant="wide_process_v3"),
     _scenario(
