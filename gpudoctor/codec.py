@@ -9,6 +9,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import fields, is_dataclass, replace
 from enum import Enum
+from itertools import zip_longest
 from typing import Any, TypeGuard, cast
 
 import msgspec
@@ -129,7 +130,7 @@ def _plant(document: dict[str, Json], path: str, leaf: Json) -> None:
     """Put the leaf at the path, making objects on the way; a path that leads nowhere is dropped."""
     steps: list[str | int] = [match[1] or int(match[2]) for match in STEP.finditer(path)]
     node: Json = document
-    for step, following in zip(steps, [*steps[1:], None], strict=True):
+    for step, following in zip_longest(steps, steps[1:]):
         if _is_array(node) and isinstance(step, int):
             if step >= len(node):
                 return

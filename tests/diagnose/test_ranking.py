@@ -1,0 +1,69 @@
+"""Fixes come in the order in which a person should apply them."""
+
+from __future__ import annotations
+
+from gpudoctor.diagnose.ranking import proven, rank
+from gpudoctor.model.finding import Finding, Fix, Gain, Grade, Severity
+
+
+def fix(name: str, gain: Gain, effort: float = 5.0) -> Fix:
+    return Fix(id=name, title=name, action="command", text=name, gain=gain, effort_minutes=effort)
+
+
+def finding(code: str, *fixes: Fix, confidence: float = 1.0, caused_by: str | None = None) -> Finding:
+    return Finding(
+        summary=code,
+        severity=Severity.WARNING,
+        confidence=confidence,
+        basis="test",
+        code=code,
+        fixes=fixes,
+        caused_by=caused_by,
+    )
+
+
+def sped_up(speedup: float, grade: Grade = Grade.ESTIMATE) -> Gain:
+    return Gain(grade=grade, speedup=speedup, low=speedup * 0.95, high=speedup * 1.05)
+
+
+def names(*findings: Finding) -> list[str]:
+    return [each.id for each in rank(findings)]
+
+
+def test_what_unblocks_comes_before_any_speed_up() -> None:
+    fast = fix("fast", sped_up(9.0))
+    assert names(finding("GD601", fast), finding("GD203", fix("unblock", Gain(grade=Grade.UNBLOCKS)))) == [
+        "unblock",
+        "fast",
+    ]
+
+
+def test_time_saved_is_weighed_by_confidence() -> None:
+    doubtful = finding("GD501", fix("doubtful", sped_up(4.0)), confidence=0.3)  # 0.75 x 0.3
+    sure = finding("GD601", fix("sure", sped_up(1.6)), confidence=0.9)  # 0.375 x 0.9
+    assert names(doubtful, sure) == ["sure", "doubtful"]
+
+
+def test_on_a_tie_the_better_grade_wins_then_the_lower_effort() -> None:
+    bound = fix("bound", sped_up(2.0, Grade.BOUND))
+    estimate = fix("estimate", sped_up(2.0))
+    assert names(finding("GD501", bound, estimate)) == ["estimate", "bound"]
+    slow, quick = fix("slow", Gain(grade=Grade.UNPROVEN), 60), fix("quick", Gain(grade=Grade.UNPROVEN), 1)
+    assert names(finding("GD501", slow, quick)) == ["quick", "slow"]
+
+
+def test_a_measured_gain_whose_interval_touches_the_noise_is_unproven() -> None:
+    touching = Gain(grade=Grade.MEASURED, speedup=1.3, low=1.01, high=1.6)
+    assert proven(touching).grade is Grade.UNPROVEN
+    assert proven(touching).speedup is None
+    assert proven(sped_up(1.3, Grade.MEASURED)).grade is Grade.MEASURED
+
+
+def test_one_fix_of_two_findings_is_listed_once_with_both_codes() -> None:
+    same = fix("same", Gain(grade=Grade.UNBLOCKS))
+    ranked = rank([finding("GD203", same), finding("GD204", same)])
+    assert [each.addresses for each in ranked] == [("GD203", "GD204")]
+
+
+def test_fixes_of_folded_symptoms_are_not_offered() -> None:
+    assert names(finding("GD301", fix("useless", Gain(grade=Grade.UNBLOCKS)), caused_by="GD203")) == []

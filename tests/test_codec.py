@@ -1,0 +1,136 @@
+"""JSON meets the model: sparse documents are legal, reasons survive, hostile ones are refused with a sentence."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import jsonschema
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from gpudoctor.codec import dumps, load_snapshot, schema, snapshot_to_builtins
+from gpudoctor.errors import SnapshotError
+from gpudoctor.model.gpu import Gpu, Memory, Power
+from gpudoctor.model.machine import Host
+from gpudoctor.model.missing import Missing
+from gpudoctor.model.observed import Arm, Comparison, Probe, Trial
+from gpudoctor.model.report import Report
+from gpudoctor.model.snapshot import Snapshot
+
+FULL = Snapshot(
+    host=Host(os="linux", wsl=False, container=Missing("not collected")),
+    gpus=(
+        Gpu(
+            index=0,
+            name="Tesla T4",
+            memory=Memory(total_bytes=16 << 30, used_bytes=Missing("not_supported")),
+            power=Power(draw_w=Missing("no_permission"), limit_w=70.0),
+            throttle_reasons=("GpuIdle",),
+        ),
+    ),
+    packages={"numpy": "2.1.0"},
+    probe=Probe(
+        trials={
+            "precision": Trial(
+                name="precision",
+                device="GPU",
+                arms=(Arm(name="mixed", steps=50, step_s=0.004),),
+                comparisons=(Comparison(arm="mixed", against="float32", pairs=8, speedup=1.8, low=1.7, high=1.9),),
+                values={"width": 4096.0},
+            )
+        }
+    ),
+    missing={"kernel": "timeout after 3 s"},
+)
+
+
+def encoded(snapshot: Snapshot) -> bytes:
+    return dumps(snapshot_to_builtins(snapshot)).encode()
+
+
+def test_a_snapshot_comes_back_as_it_was_with_every_reason() -> None:
+    assert load_snapshot(encoded(FULL)) == FULL
+
+
+def test_missing_values_are_left_out_and_named_by_path() -> None:
+    document: dict[str, Any] = json.loads(encoded(FULL))
+    assert "draw_w" not in document["gpus"][0]["power"]
+    assert document["missing"]["gpus[0].power.draw_w"] == "no_permission"
+    assert document["missing"]["kernel"] == "timeout after 3 s"
+
+
+def test_a_sparse_hand_written_snapshot_is_legal() -> None:
+    snapshot = load_snapshot(b'{"nvml": {"status": "driver_not_loaded"}, "missing": {"gpus": "no driver"}}')
+    assert snapshot.nvml is not None
+    assert snapshot.nvml.status == "driver_not_loaded"
+    assert snapshot.why_missing("gpus") == "no driver"
+    assert snapshot.host is None
+
+
+def test_the_snapshot_inside_a_report_is_found() -> None:
+    report = json.dumps({"summary": {}, "snapshot": json.loads(encoded(FULL))})
+    assert load_snapshot(report.encode()) == FULL
+
+
+@pytest.mark.parametrize(
+    ("data", "says"),
+    [
+        (b"", "not JSON"),
+        (b"\xff\xfe\x00", "not JSON"),
+        (b"[1, 2]", "JSON object"),
+        (b'{"schema_version": 2}', "newer gpudoctor"),
+        (b'{"schema_version": "1"}', "whole number"),
+        (b'{"gpus": 7}', "gpus"),
+        (b'{"gpus": [{"index": "zero"}]}', "index"),
+        (b'{"host": {"cpu": {"cores": 1.5}}}', "cores"),
+        (b'{"host": {"cpu": {"cores": 1e400}}}', "not JSON"),
+        (b"[" * 100_000, "not JSON"),
+        (b'{"probe":' * 5_000 + b"1" + b"}" * 5_000, "not JSON"),
+    ],
+)
+def test_what_is_no_snapshot_is_refused_with_a_sentence(data: bytes, says: str) -> None:
+    with pytest.raises(SnapshotError, match=says):
+        load_snapshot(data)
+
+
+def test_paths_in_missing_that_lead_nowhere_are_dropped() -> None:
+    text = {"gpus": [], "missing": {"gpus[3].name": "lost", "a.b.c": "x", "": "y", "[0]": "z", "host.cpu": 7}}
+    snapshot = load_snapshot(json.dumps(text).encode())
+    assert snapshot.gpus == ()
+
+
+@settings(max_examples=200, deadline=None)
+@given(
+    st.recursive(
+        st.none() | st.booleans() | st.integers() | st.text(),
+        lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
+        max_leaves=20,
+    )
+)
+def test_no_json_document_makes_the_reader_crash(document: Any) -> None:
+    wrapped = {"host": document, "missing": document, "gpus": [document]}
+    try:
+        load_snapshot(json.dumps(wrapped).encode())
+    except SnapshotError as error:
+        assert str(error)
+
+
+def test_the_published_schema_accepts_what_is_written() -> None:
+    published = schema(Snapshot)
+    jsonschema.Draft202012Validator.check_schema(published)
+    jsonschema.validate(json.loads(encoded(FULL)), published)
+    assert "Missing" not in published["$defs"]
+    assert "#/$defs/Missing" not in json.dumps(published)
+
+
+def test_the_schema_refuses_a_wrong_type() -> None:
+    document = json.loads(encoded(FULL))
+    document["gpus"][0]["index"] = "zero"
+    with pytest.raises(jsonschema.ValidationError):
+        jsonschema.validate(document, schema(Snapshot))
+
+
+def test_the_report_schema_is_a_schema() -> None:
+    jsonschema.Draft202012Validator.check_schema(schema(Report))

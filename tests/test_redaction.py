@@ -1,0 +1,46 @@
+"""Nothing in a report names a person, a machine or a card unless it was asked for."""
+
+from __future__ import annotations
+
+from gpudoctor.model.gpu import Gpu, GpuProcess
+from gpudoctor.model.missing import Missing
+from gpudoctor.model.snapshot import Snapshot
+from gpudoctor.model.software import Python
+from gpudoctor.redaction import redact, rewriter
+
+ID = "GPU-5a3f1c22-0b7d-4e11-9c55-0123456789ab"
+REWRITE = rewriter(home="/home/alice", user="alice", host="trainbox.example")
+
+
+def test_identifiers_of_a_gpu_and_of_its_processes_are_hidden() -> None:
+    process = GpuProcess(pid=7, kind="compute", user="alice", command="python secret.py", name="python")
+    snapshot = Snapshot(gpus=(Gpu(index=0, uuid=ID, serial="123", processes=(process,)),))
+    gpu = (redact(snapshot, rewrite=REWRITE).gpus or ())[0]
+    assert isinstance(gpu.uuid, Missing)
+    assert isinstance(gpu.serial, Missing)
+    assert not isinstance(gpu.processes, Missing)
+    assert isinstance(gpu.processes[0].command, Missing)
+    assert isinstance(gpu.processes[0].user, Missing)
+    assert gpu.processes[0].name == "python"
+
+
+def test_home_user_host_and_uuid_are_masked_in_any_text() -> None:
+    snapshot = Snapshot(
+        python=Python(executable="/home/alice/venv/bin/python", prefix="/scratch/alice/x", manager="venv"),
+        env={"CUDA_VISIBLE_DEVICES": ID, "LD_LIBRARY_PATH": "/home/alice:/mnt/trainbox/lib"},
+    )
+    done = redact(snapshot, rewrite=REWRITE)
+    assert done.python is not None
+    assert done.python.executable == "~/venv/bin/python"
+    assert done.python.prefix == "/scratch/<user>/x"
+    assert done.env == {"CUDA_VISIBLE_DEVICES": "GPU-<redacted>", "LD_LIBRARY_PATH": "~:/mnt/<host>/lib"}
+
+
+def test_a_name_inside_another_word_is_left_alone() -> None:
+    assert REWRITE("/opt/malice/alice-in-chains") == "/opt/malice/alice-in-chains"
+    assert REWRITE("/home/alicent") == "/home/alicent"
+
+
+def test_a_missing_value_keeps_its_own_reason() -> None:
+    snapshot = Snapshot(gpus=(Gpu(index=0, uuid=Missing("no_permission")),))
+    assert (redact(snapshot, rewrite=REWRITE).gpus or ())[0].uuid == Missing("no_permission")
