@@ -28,7 +28,7 @@ from gpudoctor.knowledge import (
 )
 from gpudoctor.model.finding import Evidence, Finding, Fix, Gain, Grade, Location, Severity
 from gpudoctor.model.gpu import Gpu, GpuProcess
-from gpudoctor.model.machine import Cuda, CudaDevice, Host, Kernel, Nvml, PciGpu, Scheduler
+from gpudoctor.model.machine import Cuda, CudaDevice, DeviceNode, Host, Kernel, Nvml, PciGpu, Scheduler, XidEvent
 from gpudoctor.model.missing import Maybe, Missing, either
 from gpudoctor.model.observed import Arm, Comparison, Log, LogEvent, Probe, ProbeChild, Trial
 from gpudoctor.model.software import Library, Python, TensorFlow
@@ -42,6 +42,7 @@ __all__ = [
     "Comparison",
     "Cuda",
     "CudaDevice",
+    "DeviceNode",
     "Devices",
     "Driver",
     "Environment",
@@ -77,6 +78,7 @@ __all__ = [
     "TensorFlow",
     "Trial",
     "Weight",
+    "XidEvent",
     "causes",
     "cc_number",
     "check",
