@@ -22,18 +22,66 @@ from gpudoctor.model.machine import (
     Scheduler,
 )
 from gpudoctor.model.missing import Missing
-from gpudoctor.model.observed import Arm, Comparison, Log, LogEvent, Probe, ProbeChild, Trial
+from gpudoctor.model.observed import Log, LogEvent, Probe, ProbeChild, Trial
 from gpudoctor.model.snapshot import Snapshot
-from gpudoctor.model.software import Library, Python, TensorFlow
+from gpudoctor.model.software import Library, Python
+from tests.checks.software import (
+    OFFICIAL_CODE,
+    SITE_PACKAGES,
+    cudnn,
+    official_tensorflow,
+    wheel_libraries,
+    wheel_library,
+    wheel_packages,
+)
+from tests.checks.trials import broken, healthy_trials, on_cpu, paired, refused, trained
+
+__all__ = [
+    "GIB",
+    "MIB",
+    "OFFICIAL_CODE",
+    "SITE_PACKAGES",
+    "TAKEN_AT",
+    "broken",
+    "changed",
+    "cudnn",
+    "healthy_h100",
+    "healthy_t4",
+    "healthy_trials",
+    "make_gpu",
+    "make_machine",
+    "nodes",
+    "official_tensorflow",
+    "on_cpu",
+    "paired",
+    "refused",
+    "trained",
+    "wheel_libraries",
+    "wheel_library",
+    "wheel_packages",
+    "with_env",
+    "with_events",
+    "with_library",
+    "with_packages",
+    "with_trial",
+    "without",
+    "without_probe",
+]
 
 MIB = 1024 * 1024
 GIB = 1024 * MIB
 
 TAKEN_AT = "2026-11-30T12:00:00+00:00"
-SITE_PACKAGES = "~/venv/lib/python3.11/site-packages"
-OFFICIAL_CODE = ("sm_60", "sm_70", "sm_80", "sm_89", "compute_90")  # wheels 2.17 and newer
-NGC_CODE = ("sm_75", "sm_80", "sm_86", "sm_90", "sm_100", "sm_120", "compute_120")
-DRIVER_CUDA = {"470": "11.4", "525": "12.0", "535": "12.2", "550": "12.4", "570": "12.8", "573": "12.8", "580": "13.0"}
+DRIVER_CUDA = {
+    "470": "11.4",
+    "525": "12.0",
+    "535": "12.2",
+    "550": "12.4",
+    "570": "12.8",
+    "573": "12.8",
+    "580": "13.0",
+    "581": "13.0",
+}
 
 
 def with_trial(snapshot: Snapshot, trial: Trial | None, *, name: str = "baseline") -> Snapshot:
@@ -67,6 +115,15 @@ def with_events(snapshot: Snapshot, *events: LogEvent) -> Snapshot:
     return replace(snapshot, log=Log(events=events))
 
 
+def changed(snapshot: Snapshot, **groups: object) -> Snapshot:
+    """Return the machine with groups replaced; a dict changes single fields of a group (`kernel={"uvm_loaded": False}`)."""
+    merged: dict[str, Any] = {  # field names are data here; replace() refuses unknown ones
+        name: replace(getattr(snapshot, name), **value) if isinstance(value, dict) else value
+        for name, value in groups.items()
+    }
+    return replace(snapshot, **merged)
+
+
 def without(snapshot: Snapshot, *groups: str) -> Snapshot:
     """Return the machine with whole groups of facts unknown."""
     reasons = {**snapshot.missing, **dict.fromkeys(groups, "removed by the test")}
@@ -77,59 +134,6 @@ def without(snapshot: Snapshot, *groups: str) -> Snapshot:
 def without_probe(snapshot: Snapshot) -> Snapshot:
     """Return the machine as `--level quick` sees it."""
     return without(snapshot, "probe")
-
-
-def trained(
-    name: str = "baseline", *, device: str = "GPU", step_s: float = 0.0011, arm: str = "", device_name: str = ""
-) -> Trial:
-    """Return a trial of one arm that trained well on that device."""
-    return Trial(
-        name=name,
-        device=device,
-        device_name=device_name or (f"/physical_device:{device}:0"),
-        duration_s=2.0,
-        arms=(
-            Arm(
-                name=arm or name,
-                steps=400,
-                step_s=step_s,
-                examples_per_s=round(128 / step_s, 1),
-                loss_first=2.31,
-                loss_last=0.08,
-                peak_bytes=16 * MIB,
-            ),
-        ),
-    )
-
-
-def on_cpu(step_s: float = 0.0051) -> Trial:
-    """Return the baseline as it looks where TensorFlow does not use a GPU."""
-    return trained(device="CPU", step_s=step_s)
-
-
-def broken(name: str = "baseline", *, status: str = "crashed", reason: str = "") -> Trial:
-    """Return a trial that did not end well; no device is known."""
-    return Trial(name=name, status=status, reason=reason or f"the child {status}", device=Missing(status))
-
-
-def refused(name: str = "baseline", *, reason: str = "the GPU is busy; use --force") -> Trial:
-    """Return a trial that was not run, so that the GPU is left alone."""
-    return Trial(name=name, status="refused", reason=reason, device=Missing("refused"))
-
-
-def paired(
-    name: str, fast: str, slow: str, *, speedup: float, half: float = 0.05, step_s: float = 0.004, device: str = "GPU"
-) -> Trial:
-    """Return a trial of two paired arms whose speed-up lies in speedup +- half."""
-    return Trial(
-        name=name,
-        device=device,
-        duration_s=6.0,
-        arms=(Arm(name=slow, steps=80, step_s=step_s), Arm(name=fast, steps=80, step_s=step_s / speedup)),
-        comparisons=(
-            Comparison(arm=fast, against=slow, pairs=8, speedup=speedup, low=speedup - half, high=speedup + half),
-        ),
-    )
 
 
 def make_gpu(
@@ -180,101 +184,6 @@ def nodes(count: int = 1) -> tuple[DeviceNode, ...]:
     """Return the device nodes of a machine with that many GPUs, all open to the user."""
     paths = [*(f"/dev/nvidia{index}" for index in range(count)), "/dev/nvidiactl", "/dev/nvidia-uvm"]
     return tuple(DeviceNode(path=path, readable=True, writable=True, mode="0666") for path in paths)
-
-
-def wheel_library(soname: str, version: str, package: str, folder: str) -> Library:
-    """Return a library that lies in an nvidia-* wheel and loads."""
-    path = f"{SITE_PACKAGES}/nvidia/{folder}/lib/{soname}"
-    return Library(
-        soname=soname,
-        version=version,
-        version_from="call",
-        path=path,
-        origin="wheel",
-        package=package,
-        loadable=True,
-        error=Missing("none"),
-        loaded_path=path,
-    )
-
-
-def cudnn(version: str = "9.28.0.42") -> Library:
-    """Return cuDNN 9 as its wheel brings it."""
-    return wheel_library("libcudnn.so.9", version, "nvidia-cudnn-cu12", "cudnn")
-
-
-def wheel_libraries(cudnn_version: str = "9.28.0.42") -> tuple[Library, ...]:
-    """Return all that an official CUDA 12 wheel needs, from the and-cuda wheels."""
-    return (
-        wheel_library("libcudart.so.12", "12.9.79", "nvidia-cuda-runtime-cu12", "cuda_runtime"),
-        wheel_library("libcublas.so.12", "12.9.3.13", "nvidia-cublas-cu12", "cublas"),
-        wheel_library("libcublasLt.so.12", "12.9.3.13", "nvidia-cublas-cu12", "cublas"),
-        wheel_library("libcufft.so.11", "11.4.1.4", "nvidia-cufft-cu12", "cufft"),
-        wheel_library("libcusolver.so.11", "11.7.5.82", "nvidia-cusolver-cu12", "cusolver"),
-        wheel_library("libcusparse.so.12", "12.5.10.65", "nvidia-cusparse-cu12", "cusparse"),
-        cudnn(cudnn_version),
-        wheel_library("libnccl.so.2", "2.32.3", "nvidia-nccl-cu12", "nccl"),
-    )
-
-
-def wheel_packages(version: str = "2.20.0", *, cudnn_version: str = "9.28.0.42") -> dict[str, str]:
-    """Return the packages of `pip install tensorflow[and-cuda]`."""
-    return {
-        "tensorflow": version,
-        "keras": "3.15.1",
-        "numpy": "2.2.6",
-        "protobuf": "6.33.0",
-        "ml-dtypes": "0.5.4",
-        "nvidia-cublas-cu12": "12.9.3.13",
-        "nvidia-cuda-cupti-cu12": "12.8.90",
-        "nvidia-cuda-nvcc-cu12": "12.9.86",
-        "nvidia-cuda-nvrtc-cu12": "12.9.86",
-        "nvidia-cuda-runtime-cu12": "12.9.79",
-        "nvidia-cudnn-cu12": cudnn_version,
-        "nvidia-cufft-cu12": "11.4.1.4",
-        "nvidia-curand-cu12": "10.3.10.19",
-        "nvidia-cusolver-cu12": "11.7.5.82",
-        "nvidia-cusparse-cu12": "12.5.10.65",
-        "nvidia-nccl-cu12": "2.32.3",
-        "nvidia-nvjitlink-cu12": "12.9.86",
-    }
-
-
-def official_tensorflow(version: str = "2.20.0", *, visible_gpus: int = 1) -> TensorFlow:
-    """Return an official Linux x86_64 wheel of 2.18 or newer as its own files tell it."""
-    return TensorFlow(
-        installed=True,
-        version=version,
-        distribution="tensorflow",
-        origin="official_wheel",
-        path=f"{SITE_PACKAGES}/tensorflow",
-        is_cuda_build=True,
-        is_rocm_build=False,
-        cuda_version="12.5.1",
-        cudnn_version="9",
-        compute_capabilities=OFFICIAL_CODE,
-        build_info_from="build_info",
-        runpath=tuple(
-            f"$ORIGIN/../nvidia/{folder}/lib"
-            for folder in ("cublas", "cuda_cupti", "cuda_runtime", "cudnn", "cufft", "cusolver", "cusparse")
-        ),
-        keras_version="3.15.1",
-        visible_gpus=visible_gpus,
-        import_error=Missing("none"),
-    )
-
-
-def healthy_trials(step_s: float = 0.0011) -> dict[str, Trial]:
-    """Return the trials of the standard level on a machine where all is well."""
-    gradcheck = trained("gradcheck", step_s=step_s)
-    return {
-        "baseline": trained(step_s=step_s),
-        "cpu": trained("cpu", device="CPU", step_s=0.0048),
-        "gradcheck": replace(gradcheck, values={"max_relative_error": 2.1e-6, "tolerance": 1e-3}),
-        "prefetch": paired("prefetch", "explicit", "none", speedup=1.35),
-        "precision": paired("precision", "mixed", "float32", speedup=1.9),
-        "numpy_loop": paired("numpy_loop", "tensor_ops", "numpy", speedup=2.6),
-    }
 
 
 def make_machine(
