@@ -1,0 +1,1 @@
+"""Compute and precision: one check a file."""

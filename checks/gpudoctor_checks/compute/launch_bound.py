@@ -1,0 +1,92 @@
+"""GD602: up to which batch size a step of the reference network costs the same, whatever its size.
+
+What it does
+    Trains the reference network with growing batches and looks for the size from which a larger batch stops paying: a
+    doubling that raises the throughput by less than the square root of two is nearer to "no gain" than to "free".
+
+Why it matters
+    Every step costs a fixed time that has nothing to do with the data: Python, TensorFlow's dispatch, one launch for each
+    GPU kernel. A small network on a large GPU spends nearly all its time there, at 5 % utilisation, with nothing
+    configured wrongly. Mixed precision or a faster GPU cannot help such a step; more work per step can.
+
+How to fix
+    Raise the batch size, up to where the throughput stops rising; check the learning rate and the validation loss then,
+    since the batch size changes the training itself. Or let Keras run several steps per call:
+    model.compile(..., steps_per_execution=16). Neither helps a step that already keeps the GPU busy.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterator
+
+from gpudoctor.sdk import Evidence, Finding, Fix, Gain, Grade, Inconclusive, Missing, Severity, Trial, check
+
+USUAL_BATCH = 128  # the batch of all other trials of the probe
+MEASURED = 0.7  # single arms, not pairs: a rung was seen to spread by 0.12 (log-ratio) on a shared machine
+
+
+@check(
+    code="GD602",
+    slug="launch-bound",
+    title="Small steps are bound by launches here",
+    family="compute",
+    cause="launch-bound",
+    trials=("batch_ladder",),
+    core=False,
+)
+def bound(batch_ladder: Trial) -> Iterator[Finding]:
+    """Find the batch size from which a larger one stops paying."""
+    if batch_ladder.status != "ok":
+        raise Inconclusive(batch_ladder.reason or f"the trial is {batch_ladder.status}")
+    if batch_ladder.device != "GPU":
+        raise Inconclusive("the ladder ran on the CPU, where nothing is launched on a device")
+    rungs = sorted(_rungs(batch_ladder))
+    if len(rungs) < 2:
+        raise Inconclusive("fewer than two batch sizes were measured")
+    knee, rate = _knee(rungs)
+    first, first_rate = next((rung for rung in rungs if rung[0] >= USUAL_BATCH), rungs[0])
+    if knee <= first:
+        return
+    speedup = round(rate / first_rate, 2)
+    yield Finding(
+        summary=f"The reference network is bound by launches up to batch {knee}: {speedup:.1f}x the examples of {first}.",
+        severity=Severity.INFO,
+        confidence=MEASURED,
+        basis="measured on the reference network; your own model was not seen",
+        evidence=tuple(
+            Evidence(label=f"batch {size}", value=round(each), unit="examples/s", source="probe, trial batch_ladder")
+            for size, each in rungs
+        ),
+        fixes=(
+            Fix(
+                id="larger-batch",
+                title="Where your model is as small: a larger batch, or several steps a call",
+                action="diff",
+                text=f"model.compile(..., steps_per_execution=16)  # or fit(batch_size={knee})",
+                gain=Gain(
+                    grade=Grade.UNPROVEN, speedup=None, basis=f"{speedup:.1f}x on the reference network, unpaired"
+                ),
+                risk="medium",
+                effort_minutes=15,
+            ),
+        ),
+    )
+
+
+def _rungs(ladder: Trial) -> Iterator[tuple[int, float]]:
+    for arm in ladder.arms:
+        size = arm.name.removeprefix("batch_")
+        if size.isdigit() and not isinstance(arm.examples_per_s, Missing) and arm.examples_per_s > 0:
+            yield int(size), arm.examples_per_s
+
+
+def _knee(rungs: list[tuple[int, float]]) -> tuple[int, float]:
+    """Return the last rung that was worth its step up, and its throughput."""
+    knee = rungs[0]
+    for (size, rate), (larger, faster) in itertools.pairwise(rungs):
+        if faster / rate <= math.sqrt(larger / size):
+            break
+        knee = larger, faster
+    return knee

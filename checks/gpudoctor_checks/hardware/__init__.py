@@ -1,0 +1,1 @@
+"""The health of the GPU itself: one check a file."""

@@ -1,0 +1,130 @@
+"""GD802: a GPU fell off the bus, needs a reset, or reported a hardware error.
+
+What it does
+    Asks NVML for the state of each GPU and reads the driver's Xid lines in the kernel log, where this user may read it.
+
+Why it matters
+    A lost GPU stays lost until the machine restarts; every CUDA program on it fails, often with a message that blames
+    something else. Power supply, cables, riser and heat are the usual reasons, worn-out memory another.
+
+How to fix
+    Save the kernel log first, for the Xid tells the reason. Then do what the Xid asks for: end the GPU's processes and
+    reset it, or restart the machine. If it returns, check seating, power cables and cooling, then have the board replaced.
+    Reinstalling the driver, CUDA or TensorFlow cannot help.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from gpudoctor.sdk import (
+    BROKEN,
+    Evidence,
+    Finding,
+    Fix,
+    Gpu,
+    Gpus,
+    Inconclusive,
+    Kernel,
+    Severity,
+    Trial,
+    Weight,
+    XidEvent,
+    check,
+    either,
+    unblocks,
+    weigh_faulty,
+    xids,
+)
+
+SAID = 0.97  # NVML itself says that the GPU is lost
+LOGGED = 0.7  # the kernel log tells of a fault since the machine started; it may have been dealt with
+FELL = BROKEN - {"oom"}  # running out of memory says nothing about the hardware
+STATES = {"gpu_lost": "is lost: it fell off the bus", "reset_required": "must be reset before it can be used"}
+RESTART = Fix(
+    id="restart-machine",
+    title="Save the Xid lines, then restart the machine",
+    action="command",
+    text="sudo dmesg | grep -i xid > xid.txt; sudo reboot",
+    gain=unblocks("a lost GPU comes back only with a restart"),
+    risk="medium",
+)
+
+
+@check(
+    code="GD802",
+    slug="gpu-lost",
+    title="A GPU is lost or reported a hardware error",
+    family="hardware",
+    cause="hardware-power-heat",
+)
+def lost(gpus: Gpus | None, kernel: Kernel | None, baseline: Trial | None) -> Iterator[Finding]:
+    """Believe NVML about the present and the kernel log about what happened since the machine started."""
+    devices = gpus.devices if gpus is not None else ()
+    faults = [each for each in either(kernel.xids, ()) if _is_hardware(each)] if kernel is not None else []
+    sick = [gpu for gpu in devices if gpu.status in STATES]
+    for gpu in sick:
+        yield _lost(gpu, len(devices), faults, baseline)
+    if faults and not sick:
+        yield _logged(faults, baseline)
+    if not sick and not faults:
+        unreadable = [f"GPU {gpu.index}: {gpu.status}" for gpu in devices if gpu.status != "ok"]
+        if unreadable or not devices:
+            raise Inconclusive("; ".join(unreadable) or "NVML lists no GPU, so none can be asked")
+
+
+def _lost(gpu: Gpu, count: int, faults: list[XidEvent], baseline: Trial | None) -> Finding:
+    """Judge a lost GPU: training on another one of several is no contradiction, only a lighter case."""
+    elsewhere = count > 1 and baseline is not None and baseline.status == "ok" and baseline.device == "GPU"
+    says = Weight(confidence=SAID, basis="NVML says so; the probe trained on another GPU")
+    weight = says if elsewhere else weigh_faulty(SAID, baseline)
+    return Finding(
+        summary=f"GPU {gpu.index} {STATES[gpu.status]}.",
+        severity=Severity.WARNING if elsewhere else Severity.ERROR,
+        confidence=weight.confidence,
+        basis=weight.basis,
+        evidence=(Evidence(label="state", value=gpu.status, source="NVML"), *_lines(faults)),
+        fixes=(_reset(gpu.index) if gpu.status == "reset_required" else RESTART,),
+    )
+
+
+def _logged(faults: list[XidEvent], baseline: Trial | None) -> Finding:
+    broke = baseline is not None and baseline.status in FELL
+    weight = Weight(confidence=LOGGED, basis="the kernel log since the machine started; the GPU answers now")
+    weight = weigh_faulty(LOGGED, baseline) if broke else weight
+    return Finding(
+        summary=f"The driver logged a hardware error: Xid {', '.join(str(each.code) for each in faults)}.",
+        severity=Severity.ERROR if broke else Severity.WARNING,
+        confidence=weight.confidence,
+        basis=weight.basis,
+        evidence=_lines(faults),
+        fixes=(RESTART,),
+    )
+
+
+def _is_hardware(event: XidEvent) -> bool:
+    known = xids.xid(event.code)
+    return known is not None and known.category == "hardware"
+
+
+def _lines(faults: list[XidEvent]) -> tuple[Evidence, ...]:
+    return tuple(
+        Evidence(label=f"Xid {each.code}", value=f"{_meaning(each)} ({each.count}x)", source="kernel log")
+        for each in faults
+    )
+
+
+def _meaning(event: XidEvent) -> str:
+    known = xids.xid(event.code)
+    return known.description if known is not None else either(event.message, "")
+
+
+def _reset(index: int) -> Fix:
+    return Fix(
+        id=f"reset-gpu-{index}",
+        title="End the GPU's processes, then reset it (if refused: restart the machine)",
+        action="command",
+        text=f"sudo nvidia-smi -i {index} --gpu-reset",
+        gain=unblocks("no program can use the GPU before"),
+        risk="medium",
+    )

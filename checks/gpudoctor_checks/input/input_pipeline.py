@@ -1,0 +1,118 @@
+"""GD501: what overlap, parallel calls and whole batches can do for an input pipeline on this machine.
+
+What it does
+    Trains the reference network from pipelines with and without a prefetch, and runs pipelines alone that differ in one
+    thing each: Python against TensorFlow ops in map, one call at a time against several, single examples against whole
+    batches. It says what each brings here and what cannot work here. It has not seen your pipeline and does not call it
+    slow.
+
+Why it matters
+    The usual advice depends on the machine. Loading overlaps with training only where a core is free for it, and parallel
+    calls need several. TensorFlow adds a prefetch at the end of a pipeline by itself and runs a stateless map of
+    TensorFlow ops in parallel by itself; adding the same by hand brings nothing there.
+
+How to fix
+    Where map calls Python or NumPy (py_function, numpy_function, from_generator), write the work with TensorFlow ops.
+    num_parallel_calls does not help Python, which runs one thread at a time. Batch first, then map whole batches.
+    Where nothing overlaps, give the job more cores, or do the work once: cache(), if it fits into host memory, or a file
+    written beforehand.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from gpudoctor.sdk import Comparison, Finding, Fix, Gain, Grade, Host, Inconclusive, Severity, Trial, check
+from gpudoctor_checks.figures import known
+from gpudoctor_checks.ratios import find, gains, gains_nothing, probe_gain, shown
+
+MEASURED_GPU = 0.8  # measured here, with a pipeline that is not the user's
+MEASURED_CPU = 0.5  # training on the CPU competes with loading for the same cores
+MORE_CORES = Fix(
+    id="more-cores",
+    title="Give the job more CPU cores",
+    action="command",
+    text="docker run --cpus=4 IMAGE   # Slurm: sbatch --cpus-per-task=4",
+    gain=Gain(grade=Grade.UNPROVEN, basis="overlap and parallel calls need a free core"),
+)
+
+
+@check(
+    code="GD501",
+    slug="input-pipeline",
+    title="What an input pipeline can gain here",
+    family="input",
+    cause="input-pipeline",
+    trials=("prefetch", "map"),
+    core=False,
+)
+def limits(prefetch: Trial, map: Trial, host: Host | None) -> Iterator[Finding]:  # noqa: A002  # the trial's name
+    """Say which work on a pipeline pays on this machine, and which cannot."""
+    injected, by_hand = find(prefetch, "default", "none"), find(prefetch, "explicit", "none")
+    works = {
+        "TF ops for Python in map": find(map, "tf_serial", "python"),
+        "map on whole batches": find(map, "tf_batched", "tf_serial"),
+        "parallel calls": find(map, "tf_parallel", "tf_serial"),
+    }
+    measured = (injected, by_hand, *works.values())
+    if not any(gains(each) or gains_nothing(each) for each in measured):
+        why = "; ".join(f"{each.name}: {each.reason or each.status}" for each in (prefetch, map) if each.status != "ok")
+        raise Inconclusive(why or "no difference between the pipelines clears the noise")
+    words = (*_overlap(injected, by_hand), *_paying(works))
+    if not words:
+        return
+    cpu = host.cpu if host is not None else None
+    yield Finding(
+        summary=f"{'; '.join(words)} (reference pipeline).",
+        severity=Severity.INFO,
+        confidence=MEASURED_GPU if prefetch.device == "GPU" else MEASURED_CPU,
+        basis=f"measured with the reference pipeline, training on the {prefetch.device}; your own was not seen",
+        evidence=(
+            *shown("prefetch by TF", injected, "prefetch"),
+            *shown("prefetch by hand", by_hand, "prefetch"),
+            *(each for label, ratio in works.items() for each in shown(label, ratio, "map")),
+            *(
+                known("operating system", ("cores", cpu.affinity, ""), ("quota", cpu.quota_cores, "cores"))
+                if cpu
+                else ()
+            ),
+        ),
+        fixes=tuple(_fixes(injected, by_hand, works)),
+    )
+
+
+def _overlap(injected: Comparison | None, by_hand: Comparison | None) -> Iterator[str]:
+    """Return what is worth saying about overlap: that TensorFlow's own prefetch works is no news."""
+    if gains_nothing(injected) and gains_nothing(by_hand):
+        yield "Loading cannot overlap with training"
+    elif gains_nothing(injected) and by_hand is not None and gains(by_hand):
+        yield f"prefetch by hand {by_hand.speedup:.1f}x"
+
+
+def _paying(works: dict[str, Comparison | None]) -> Iterator[str]:
+    for label, ratio in works.items():
+        if ratio is not None and gains(ratio):
+            yield f"{label} {ratio.speedup:.1f}x"
+        elif ratio is not None and gains_nothing(ratio) and label == "parallel calls":
+            yield "parallel calls bring nothing"
+
+
+def _fixes(
+    injected: Comparison | None, by_hand: Comparison | None, works: dict[str, Comparison | None]
+) -> Iterator[Fix]:
+    ops, whole, calls = works.values()
+    if gains_nothing(injected):
+        yield from (MORE_CORES,) if gains_nothing(by_hand) else ()
+        text = "dataset = dataset.prefetch(tf.data.AUTOTUNE)"
+        yield from _proven("prefetch", "This TensorFlow adds no prefetch: do it by hand", text, by_hand)
+    text = "dataset = dataset.map(tensorflow_ops)  # no py_function, no numpy_function"
+    yield from _proven("tf-ops-in-map", "Where map calls Python: use TensorFlow ops", text, ops)
+    text = "dataset = dataset.batch(128).map(f)  # instead of .map(f).batch(128)"
+    yield from _proven("map-batches", "Where map sees single examples: batch first", text, whole)
+    text = "dataset = dataset.map(f, num_parallel_calls=tf.data.AUTOTUNE)"
+    yield from _proven("parallel-map", "Where a map uses random or stateful ops", text, calls)
+
+
+def _proven(name: str, title: str, text: str, ratio: Comparison | None) -> Iterator[Fix]:
+    if ratio is not None and gains(ratio):
+        yield Fix(id=name, title=title, action="diff", text=text, gain=probe_gain(ratio), effort_minutes=15)

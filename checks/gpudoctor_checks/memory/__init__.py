@@ -1,0 +1,1 @@
+"""GPU memory: one check a file."""

@@ -1,0 +1,123 @@
+"""GD401: a process already holds the GPU memory that training needs.
+
+What it does
+    Reads from NVML how much memory of each GPU is free and which compute processes hold the rest, and asks the reference
+    probe whether a small network could still train. A desktop's graphics processes do not count.
+
+Why it matters
+    TensorFlow reserves nearly all free memory of every visible GPU when it first uses one. What another process holds is
+    missing from that reserve: training ends out of memory, or cuDNN and cuBLAS cannot start. The same habit makes "memory
+    used" look alarming: it is a reservation, no leak, and says nothing about how busy the GPU is.
+
+How to fix
+    Choose an idle GPU with CUDA_VISIBLE_DEVICES. End a leftover of your own; ask the owner about anyone else's process.
+    To share one GPU on purpose, set TF_FORCE_GPU_ALLOW_GROWTH=true for both processes, or give each a fixed part with
+    tf.config.LogicalDeviceConfiguration(memory_limit=...), before TensorFlow first uses the GPU. Memory goes back to the
+    GPU when a process ends; clear_session() does not return it, and set_visible_devices() limits none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from gpudoctor.sdk import (
+    BROKEN,
+    Finding,
+    Fix,
+    Gain,
+    Gpu,
+    GpuProcess,
+    Gpus,
+    Grade,
+    Missing,
+    Severity,
+    Skip,
+    Trial,
+    check,
+    either,
+    weigh_faulty,
+)
+from gpudoctor_checks.figures import known
+
+NEED_BYTES = 2 * 1024**3  # below 2 GiB free, TensorFlow itself treats a GPU as small (gpu_device.cc, MinSystemMemory)
+COUNTED = 0.9  # NVML counted the bytes; what stays open is whether this job would use that GPU
+SHORT = BROKEN - {"failed"}  # a loss that does not fall is no lack of memory
+SERVICES = ("nvidia-cuda-mps-server",)  # shares the GPU on purpose and holds a context only
+
+
+@check(
+    code="GD401",
+    slug="gpu-memory-held",
+    title="GPU memory is held by another process",
+    family="memory",
+    cause=("other-process", "no-growth"),
+)
+def held(gpus: Gpus, baseline: Trial | None) -> Iterator[Finding]:
+    """Judge the free memory of each GPU and who holds the rest."""
+    broke = baseline is not None and baseline.status in SHORT
+    unknown = {gpu.index: why for gpu in gpus if (why := _unknown(gpu, broke=broke))}
+    taken = [gpu for gpu in gpus if gpu.index not in unknown and (_holders(gpu) or _tight(gpu))]
+    idle = next((gpu for gpu in gpus if gpu.index not in unknown and gpu not in taken), None)
+    for gpu in taken:
+        yield _finding(gpu, idle, baseline)
+    if not taken and (unknown or not len(gpus)):
+        raise Skip("; ".join(f"GPU {index}: {why}" for index, why in unknown.items()) or "NVML lists no GPU")
+
+
+def _unknown(gpu: Gpu, *, broke: bool) -> str:
+    if isinstance(gpu.memory.free_bytes, Missing):
+        return f"free memory unknown ({gpu.memory.free_bytes.reason})"
+    hidden = isinstance(gpu.processes, Missing) or any(
+        isinstance(each.memory_bytes, Missing) for each in gpu.processes if each.kind == "graphics"
+    )
+    return "little memory is free, and NVML does not show who holds it" if hidden and _tight(gpu) and not broke else ""
+
+
+def _holders(gpu: Gpu) -> list[GpuProcess]:
+    listed = either(gpu.processes, ())
+    return [each for each in listed if each.kind == "compute" and not either(each.name, "").endswith(SERVICES)]
+
+
+def _tight(gpu: Gpu) -> bool:
+    """Tell whether too little is left even without the desktop; a board smaller than the need is not "held"."""
+    desktop = sum(either(each.memory_bytes, 0) for each in either(gpu.processes, ()) if each.kind == "graphics")
+    left = either(gpu.memory.free_bytes, NEED_BYTES) + desktop
+    return left < NEED_BYTES <= either(gpu.memory.total_bytes, NEED_BYTES)
+
+
+def _finding(gpu: Gpu, idle: Gpu | None, baseline: Trial | None) -> Finding:
+    holders, tight = _holders(gpu), _tight(gpu)
+    own = bool(holders) and all(each.own is True for each in holders)
+    weight = weigh_faulty(COUNTED, baseline)
+    broke = tight and baseline is not None and baseline.status in SHORT
+    mild = own or idle is not None or not tight
+    free, total = either(gpu.memory.free_bytes, 0), either(gpu.memory.total_bytes, 0)
+    whose = ", ".join(_name(each) for each in holders) or "a process that NVML does not list (container, other user)"
+    return Finding(
+        summary=f"GPU {gpu.index}: {free / 2**30:.1f} of {total / 2**30:.1f} GiB free; the rest is held by {whose}.",
+        severity=Severity.ERROR if broke else Severity.INFO if mild else Severity.WARNING,
+        confidence=weight.confidence if tight else COUNTED,
+        basis=weight.basis if tight else "NVML lists the process",
+        cause="no-growth" if own else "other-process",
+        evidence=known(
+            "NVML", ("free", free, "bytes"), *((f"pid {p.pid} holds", p.memory_bytes, "bytes") for p in holders)
+        ),
+        fixes=tuple(_fixes(gpu, idle, Gain(grade=Grade.UNBLOCKS if broke else Grade.UNPROVEN), own=own)),
+    )
+
+
+def _name(process: GpuProcess) -> str:
+    if process.own is True:
+        return f"your own {either(process.name, 'process')} {process.pid}"
+    return f"process {process.pid} of {'another user' if process.own is False else 'an unknown owner'}"
+
+
+def _fixes(gpu: Gpu, idle: Gpu | None, gain: Gain, *, own: bool) -> Iterator[Fix]:
+    if idle is not None:
+        choose = f"export CUDA_DEVICE_ORDER=PCI_BUS_ID CUDA_VISIBLE_DEVICES={idle.index}"
+        yield Fix(id="use-idle-gpu", title=f"Train on GPU {idle.index}", action="setting", text=choose, gain=gain)
+    if own:
+        grow = "export TF_FORCE_GPU_ALLOW_GROWTH=true  # for both processes, before they start"
+        yield Fix(id="share-gpu", title="Let both take what they need", action="setting", text=grow, gain=gain)
+    look = f"nvidia-smi -i {gpu.index} --query-compute-apps=pid,used_memory --format=csv"
+    yield Fix(id="see-gpu-holders", title="See who holds it, then end or wait", action="command", text=look, gain=gain)

@@ -1,0 +1,1 @@
+"""Numerical correctness: one check a file."""

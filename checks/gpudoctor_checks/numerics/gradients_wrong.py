@@ -1,0 +1,103 @@
+"""GD901: the device computes gradients that rounding cannot explain.
+
+What it does
+    Trains one batch of the reference probe's network and compares every gradient with a back-propagation done in float64
+    by NumPy. The tolerance covers what float32, TF32 or float16 arithmetic may lose, and nothing more.
+
+Why it matters
+    Training on wrong gradients still prints a falling loss for a while. It ends in a worse model, in NaN, or in results
+    that nobody can repeat. No other message says so: the hardware, the driver and TensorFlow all report success.
+
+How to fix
+    Do not trust results from this device until the cause is known. Repeat the trial: a fault that comes and goes points to
+    memory, power or heat; one that repeats exactly points to a library or a compiler.
+    Then take the parts out one by one: TF32, XLA, mixed precision. Last, let NVIDIA's own diagnosis test the board.
+    An oscillating loss alone is no sign of this fault: look at learning rate, batch size and data first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from gpudoctor.sdk import Devices, Evidence, Finding, Fix, Gain, Grade, Inconclusive, Severity, Trial, check
+
+COMPARED = 0.95  # both sides were computed here; left open is a fault of the reference itself
+ALSO_BASELINE = 0.99  # the same device also failed to make the loss fall
+UNPROVEN = Gain(grade=Grade.UNPROVEN, basis="correctness, not speed")
+
+# The trial names the first arm at fault; plain float32 comes first, so an arm named first means that float32 is sound.
+STOPGAPS = {
+    "jit": Fix(
+        id="no-xla",
+        title="Train without XLA until the cause is known",
+        action="diff",
+        text="model.compile(..., jit_compile=False)",
+        gain=UNPROVEN,
+    ),
+    "mixed": Fix(
+        id="float32-for-now",
+        title="Train in float32 until the cause is known",
+        action="diff",
+        text='keras.mixed_precision.set_global_policy("float32")',
+        gain=UNPROVEN,
+    ),
+}
+FIXES = (
+    Fix(
+        id="repeat-gradcheck",
+        title="Repeat the comparison, with and without TF32",
+        action="command",
+        text="gpudoctor probe --trial gradcheck\nNVIDIA_TF32_OVERRIDE=0 gpudoctor probe --trial gradcheck",
+        gain=UNPROVEN,
+        risk="none",
+    ),
+    Fix(
+        id="read-gpu-errors",
+        title="Read the board's own memory errors",
+        action="command",
+        text="nvidia-smi -q -d ECC,PAGE_RETIREMENT,ROW_REMAPPER",
+        gain=UNPROVEN,
+        risk="none",
+    ),
+    Fix(
+        id="test-board",
+        title="Let NVIDIA's diagnosis load the board (needs DCGM and an idle GPU)",
+        action="command",
+        text="dcgmi diag -r 3",
+        gain=UNPROVEN,
+        effort_minutes=30,
+    ),
+)
+
+
+@check(
+    code="GD901",
+    slug="gradients-wrong",
+    title="The device computes wrong gradients",
+    family="numerics",
+    cause="gradients-wrong",
+    trials=("gradcheck", "baseline"),
+)
+def wrong(gradcheck: Trial, baseline: Trial | None, devices: Devices | None) -> Iterator[Finding]:
+    """Judge the comparison with the float64 reference."""
+    if gradcheck.status == "ok":
+        if devices is not None and gradcheck.device != "GPU":
+            raise Inconclusive("the gradients were compared on the CPU only; the GPU was not tried")
+        return
+    if gradcheck.status != "failed":
+        raise Inconclusive(f"the comparison did not end: {gradcheck.reason or gradcheck.status}")
+    also = baseline is not None and baseline.status == "failed"
+    yield Finding(
+        summary=f"The {gradcheck.device} computes gradients that rounding cannot explain.",
+        severity=Severity.ERROR,
+        confidence=ALSO_BASELINE if also else COMPARED,
+        basis="the probe compared them" + (", and its loss did not fall" if also else ""),
+        evidence=(
+            Evidence(label="where", value=gradcheck.reason, source="probe, trial gradcheck"),
+            *(
+                Evidence(label=name.replace("_", " "), value=value, source="probe, trial gradcheck")
+                for name, value in gradcheck.values.items()
+            ),
+        ),
+        fixes=(*(stopgap for name, stopgap in STOPGAPS.items() if gradcheck.reason.startswith(f"{name},")), *FIXES),
+    )
