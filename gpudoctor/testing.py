@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 from gpudoctor.codec import load_snapshot
 from gpudoctor.diagnose import engine
@@ -15,7 +14,7 @@ from gpudoctor.sdk import Check
 __all__ = ["judge", "load_machine"]
 
 
-def judge(check: Check[Any], snapshot: Snapshot) -> Verdict:
+def judge(check: Check[...], snapshot: Snapshot) -> Verdict:
     """Return the verdict of the check on the snapshot (`verdict.status`, `verdict.findings`)."""
     return engine.judge(check, gather(snapshot), snapshot)
 

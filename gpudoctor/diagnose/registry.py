@@ -11,13 +11,12 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from importlib.metadata import EntryPoint, entry_points
 from types import ModuleType
-from typing import Any
 
 from gpudoctor.model.report import Plugin
 from gpudoctor.sdk import Check
 
 GROUP = "gpudoctor.checks"
-AnyCheck = Check[Any]  # the parameters of a check are its own business; the engine matches them by type
+AnyCheck = Check[...]  # the parameters of a check are its own business; the engine matches them by type
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
