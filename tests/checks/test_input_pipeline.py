@@ -90,7 +90,10 @@ def test_where_nothing_overlaps_it_says_so_and_asks_for_cores() -> None:
 
 def test_the_cores_and_the_quota_stand_in_the_evidence() -> None:
     machine = changed(PAYS, host={"cpu": Cpu(cores=16, affinity=8, quota_cores=1.5)})
-    assert {each.label: each.value for each in the_finding(machine).evidence}.items() >= {"cores": 8, "quota": 1.5}.items()
+    assert {each.label: each.value for each in the_finding(machine).evidence}.items() >= {
+        "cores": 8,
+        "quota": 1.5,
+    }.items()
 
 
 def test_parallel_calls_are_never_advised_for_python() -> None:
