@@ -86,6 +86,13 @@ def test_an_unreadable_kernel_log_does_not_hide_that_nvml_finds_all_gpus_sound()
     assert judge(lost, machine).status is Outcome.PASSED
 
 
+def test_a_silent_gpu_with_a_hardware_xid_is_an_error() -> None:
+    machine = with_trial(with_xids(replace(healthy_h100(), gpus=(a_sick("unknown_error"),)), OFF_THE_BUS), None)
+    finding = the_finding(machine)
+    assert finding.severity is Severity.ERROR
+    assert "does not answer" in finding.summary
+
+
 def test_a_gpu_in_an_unknown_state_is_not_a_pass() -> None:
     machine = replace(healthy_h100(), gpus=(a_sick("unknown_error"),))
     assert judge(lost, machine).status is Outcome.INCONCLUSIVE

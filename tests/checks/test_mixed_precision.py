@@ -124,5 +124,10 @@ def test_a_gpu_that_the_table_does_not_know_is_not_judged_by_its_compute_capabil
     assert judge(pays, on(a_gpu("NVIDIA Something New", "7.5"), None)).status is Outcome.INCONCLUSIVE
 
 
+def test_a_laptop_gpu_outside_the_table_is_known_by_its_architecture() -> None:
+    verdict = judge(pays, on(a_gpu("NVIDIA GeForce RTX 4070 Laptop GPU", "8.9"), None))
+    assert "tensor cores yes" in verdict.reason
+
+
 def test_a_lost_gpu_alone_leaves_nothing_to_judge() -> None:
     assert judge(pays, replace(without(PAYS, "cuda"), gpus=())).status is Outcome.SKIPPED

@@ -64,7 +64,7 @@ def pays(
     if devices is None:
         raise NotApplicable("no GPU") if gpu_present(driver, kernel) is False else Skip("no GPU's name is known")
     name, capability = devices.names[0], devices.compute_capabilities[0]
-    tensor_cores = gpus.has_tensor_cores(name)
+    tensor_cores = gpus.has_tensor_cores(name, capability)
     ratio = find(precision, "mixed", "float32") if precision is not None and precision.device == "GPU" else None
     if ratio is not None and gains(ratio):
         yield _gain(name, capability, ratio)

@@ -38,6 +38,7 @@ from gpudoctor.sdk import (
 )
 
 SAID = 0.97  # NVML itself says that the GPU is lost
+SILENT = 0.9  # NVML gets no answer and the kernel log tells of a hardware error
 LOGGED = 0.7  # the kernel log tells of a fault since the machine started; it may have been dealt with
 FELL = BROKEN - {"oom"}  # running out of memory says nothing about the hardware
 STATES = {"gpu_lost": "is lost: it fell off the bus", "reset_required": "must be reset before it can be used"}
@@ -62,24 +63,25 @@ def lost(gpus: Gpus | None, kernel: Kernel | None, baseline: Trial | None) -> It
     """Believe NVML about the present and the kernel log about what happened since the machine started."""
     devices = gpus.devices if gpus is not None else ()
     faults = [each for each in either(kernel.xids, ()) if _is_hardware(each)] if kernel is not None else []
-    sick = [gpu for gpu in devices if gpu.status in STATES]
-    for gpu in sick:
+    silent = [gpu for gpu in devices if gpu.status != "ok" and (gpu.status in STATES or faults)]
+    for gpu in silent:
         yield _lost(gpu, len(devices), faults, baseline)
-    if faults and not sick:
+    if faults and not silent:
         yield _logged(faults, baseline)
-    if not sick and not faults:
+    if not silent and not faults:
         unreadable = [f"GPU {gpu.index}: {gpu.status}" for gpu in devices if gpu.status != "ok"]
         if unreadable or not devices:
             raise Inconclusive("; ".join(unreadable) or "NVML lists no GPU, so none can be asked")
 
 
 def _lost(gpu: Gpu, count: int, faults: list[XidEvent], baseline: Trial | None) -> Finding:
-    """Judge a lost GPU: training on another one of several is no contradiction, only a lighter case."""
+    """Judge a GPU that does not work: training on another one is no contradiction, only a lighter case."""
     elsewhere = count > 1 and baseline is not None and baseline.status == "ok" and baseline.device == "GPU"
-    says = Weight(confidence=SAID, basis="NVML says so; the probe trained on another GPU")
-    weight = says if elsewhere else weigh_faulty(SAID, baseline)
+    static = SAID if gpu.status in STATES else SILENT
+    says = Weight(confidence=static, basis="NVML says so; the probe trained on another GPU")
+    weight = says if elsewhere else weigh_faulty(static, baseline)
     return Finding(
-        summary=f"GPU {gpu.index} {STATES[gpu.status]}.",
+        summary=f"GPU {gpu.index} {STATES.get(gpu.status, 'does not answer, and the driver logged a hardware error')}.",
         severity=Severity.WARNING if elsewhere else Severity.ERROR,
         confidence=weight.confidence,
         basis=weight.basis,

@@ -65,8 +65,9 @@ def held(gpus: Gpus, baseline: Trial | None) -> Iterator[Finding]:
 
 
 def _unknown(gpu: Gpu, *, broke: bool) -> str:
-    if isinstance(gpu.memory.free_bytes, Missing):
-        return f"free memory unknown ({gpu.memory.free_bytes.reason})"
+    for count in (gpu.memory.free_bytes, gpu.memory.total_bytes):
+        if isinstance(count, Missing):
+            return f"free memory unknown ({count.reason})"
     hidden = isinstance(gpu.processes, Missing) or any(
         isinstance(each.memory_bytes, Missing) for each in gpu.processes if each.kind == "graphics"
     )
