@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 from gpudoctor.model.missing import NOT_COLLECTED, Maybe
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Python:
-    """The target interpreter and why it was chosen. `manager`: venv, conda, system, uv, pyenv, container ..."""
+    """The target interpreter and why it was chosen. `manager`: venv, conda, system, uv, pyenv, container ...
+
+    `duplicates`: packages installed more than once, with their versions in search order ("numpy 1.26.4 over 2.0.1").
+    """
 
     version: Maybe[str] = NOT_COLLECTED
     executable: Maybe[str] = NOT_COLLECTED
@@ -17,6 +21,7 @@ class Python:
     manager: Maybe[str] = NOT_COLLECTED
     chosen_by: Maybe[str] = NOT_COLLECTED
     site_packages: Maybe[tuple[str, ...]] = NOT_COLLECTED
+    duplicates: Maybe[tuple[str, ...]] = NOT_COLLECTED
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,7 +31,8 @@ class TensorFlow:
     `origin`: official_wheel, conda, ngc, source, unknown. `distribution`: the package that provides it (tensorflow,
     tensorflow-cpu, tf-nightly, tensorflow-intel ...). `compute_capabilities` as the build names them (sm_80,
     compute_90). `cudnn_version` is what it was built for ("9" or "9.3"). `build_info_from`: build_info, cuda_config,
-    import. `installed` False means that the search was made and found none.
+    import. `installed` False means that the search was made and found none. `code_objects` counts the GPU code in the
+    main library by architecture (sm_90: 248); empty where it was not counted.
     """
 
     installed: Maybe[bool] = NOT_COLLECTED
@@ -40,6 +46,7 @@ class TensorFlow:
     cudnn_version: Maybe[str] = NOT_COLLECTED
     compute_capabilities: Maybe[tuple[str, ...]] = NOT_COLLECTED
     build_info_from: Maybe[str] = NOT_COLLECTED
+    code_objects: Mapping[str, int] = field(default_factory=dict[str, int])
     runpath: Maybe[tuple[str, ...]] = NOT_COLLECTED
     keras_version: Maybe[str] = NOT_COLLECTED
     visible_gpus: Maybe[int] = NOT_COLLECTED
@@ -50,7 +57,8 @@ class TensorFlow:
 class Library:
     """One shared library that this TensorFlow build needs (`needed`) or that lies in its way.
 
-    `path` is the file that the loader would take (Missing: none found); `shadows` are the others, in search order.
+    `path` is the file that the loader would take (Missing: none found); `shadows` are the others, in search order; where
+    `path` is missing, files of that name that lie where the loader does not search.
     `origin`: wheel, system, conda, ld_library_path, driver, toolkit. `loadable`: dlopen tried under the target
     interpreter. `loaded_path`: the file that the probe's process really mapped.
     """

@@ -1,0 +1,76 @@
+"""Run one of the scripts of `for_target` under another interpreter and read its answers, as it would run for its user.
+
+The answers are Python literals, not JSON: the script then needs no import, which a broken target might not survive.
+"""
+
+from __future__ import annotations
+
+import ast
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, cast
+
+SCRIPTS = Path(__file__).with_name("for_target")
+MARK = "gpudoctor:"  # tells our lines from what a sitecustomize or a library prints
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answers:
+    """What the script said. `exit_code` is None where it was given up after the deadline, negative after a signal."""
+
+    values: tuple[Mapping[str, Any], ...]  # of the types that literals have
+    exit_code: int | None
+    errors: str = ""
+
+
+def ask_target(
+    executable: Path,
+    script: str,
+    arguments: Sequence[str] = (),
+    *,
+    deadline_s: float,
+    environ: Mapping[str, str] | None = None,
+) -> Answers:
+    """Run the script of that name; return what it said until it ended or the deadline.
+
+    Raises OSError when the interpreter cannot be started. A process that cannot be killed is left behind, not waited for.
+    """
+    import subprocess  # noqa: PLC0415  # 8 ms of import that a scan of gpudoctor's own interpreter does not need
+
+    text = (SCRIPTS / f"{script}.py").read_text(encoding="utf-8")
+    process = subprocess.Popen(
+        [executable, "-B", "-c", text, *arguments],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env=None if environ is None else dict(environ),
+        start_new_session=os.name == "posix",
+    )
+    try:
+        output, errors = process.communicate(timeout=deadline_s)
+    except subprocess.TimeoutExpired as late:
+        process.kill()
+        output, errors = late.output or b"", late.stderr or b""
+        process.returncode = process.poll()
+    lines = output.decode(errors="replace").splitlines()
+    values = (_value(line.removeprefix(MARK)) for line in lines if line.startswith(MARK))
+    return Answers(
+        values=tuple(value for value in values if value is not None),
+        exit_code=process.returncode,
+        errors=errors.decode(errors="replace"),
+    )
+
+
+def _value(line: str) -> Mapping[str, Any] | None:
+    try:
+        value = ast.literal_eval(line)
+    except (ValueError, SyntaxError, MemoryError, RecursionError):
+        return None  # cut off in the middle
+    return cast("dict[str, Any]", value) if isinstance(value, dict) else None
+
+
+def plain(text: str) -> str:
+    """Return the text without lone surrogates, which stand for bytes that are no UTF-8 and cannot be written out."""
+    return text if text.isascii() else text.encode(errors="replace").decode()

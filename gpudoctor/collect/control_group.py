@@ -1,0 +1,108 @@
+"""Limits that a control group (version 1 or 2) sets on CPU and memory, read under a machine root.
+
+`os.cpu_count()` and MemTotal look like the answer and are wrong in every container with a limit: they tell the host's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from gpudoctor.model.missing import Maybe, Missing
+
+MOUNT = "sys/fs/cgroup"
+UNLIMITED = Missing("unlimited")
+NOT_READ = Missing("no control group found")
+NO_LIMIT_BYTES = 1 << 60  # version 1 writes a number near 2**63 for "no limit" (kernel: mm/memcontrol-v1.c)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Limits:
+    """The tightest limit on the way from this process's group to the root; Missing("unlimited") where there is none."""
+
+    quota_cores: Maybe[float]
+    memory_bytes: Maybe[int]
+    memory_free_bytes: Maybe[int]
+
+
+def read_limits(root: Path) -> Limits:
+    """Return the limits of the control group that this process is in. Never raises."""
+    groups = _own_groups(root)
+    unified = [*_existing(root, "", groups.get("", "/")), *_existing(root, "unified", groups.get("", "/"))]
+    cpu = [*unified, *_version_1(root, groups, "cpu", "cpu,cpuacct", "cpuacct,cpu")]
+    memory = [*unified, *_version_1(root, groups, "memory")]
+    quotas = [quota for folder in cpu if (quota := _quota(folder)) is not None]
+    sizes = [size for folder in memory if (size := _memory(folder)) is not None]
+    tightest = min(sizes, default=None)
+    return Limits(
+        quota_cores=min(quotas) if quotas else UNLIMITED if cpu else NOT_READ,
+        memory_bytes=tightest[0] if tightest else UNLIMITED if memory else NOT_READ,
+        memory_free_bytes=tightest[1] if tightest else UNLIMITED if memory else NOT_READ,
+    )
+
+
+def _own_groups(root: Path) -> dict[str, str]:
+    """Return the path of this process's group by controller; version 2 has the empty name."""
+    groups: dict[str, str] = {}
+    for line in _text(root / "proc/self/cgroup").splitlines():
+        _, _, rest = line.partition(":")
+        controllers, _, path = rest.partition(":")
+        for controller in controllers.split(","):
+            groups[controller] = path
+    return groups
+
+
+def _version_1(root: Path, groups: dict[str, str], controller: str, *mounts: str) -> list[Path]:
+    path = groups.get(controller, "/")
+    return [folder for mount in (controller, *mounts) for folder in _existing(root, mount, path)]
+
+
+def _existing(root: Path, mount: str, path: str) -> Iterator[Path]:
+    """Yield the folders from the group up to the mount; in a container the path may be the host's and not exist."""
+    top = root / MOUNT / mount
+    if not top.is_dir():
+        return
+    parts = [part for part in path.split("/") if part and part != ".."]
+    for depth in range(len(parts), -1, -1):
+        folder = top.joinpath(*parts[:depth])
+        if depth == 0 or folder.is_dir():
+            yield folder
+
+
+def _quota(folder: Path) -> float | None:
+    words = _text(folder / "cpu.max").split()
+    if len(words) < 2:
+        words = [_text(folder / "cpu.cfs_quota_us").strip(), _text(folder / "cpu.cfs_period_us").strip()]
+    quota, period = words[0], words[1]
+    if not (quota.isdigit() and period.isdigit() and int(period)):
+        return None  # "max", -1 or no such file
+    return round(int(quota) / int(period), 3)
+
+
+def _memory(folder: Path) -> tuple[int, int] | None:
+    """Return limit and what is free under it; the page cache counts as free, as the kernel drops it first."""
+    for limit_name, usage_name, cache_name in (
+        ("memory.max", "memory.current", "inactive_file"),
+        ("memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file"),
+    ):
+        limit, usage = _text(folder / limit_name).strip(), _text(folder / usage_name).strip()
+        if limit.isdigit() and int(limit) < NO_LIMIT_BYTES:
+            used = int(usage) - _stat(folder, cache_name) if usage.isdigit() else 0
+            return int(limit), max(0, int(limit) - max(0, used))
+    return None
+
+
+def _stat(folder: Path, name: str) -> int:
+    for line in _text(folder / "memory.stat").splitlines():
+        key, _, value = line.partition(" ")
+        if key == name and value.isdigit():
+            return int(value)
+    return 0
+
+
+def _text(path: Path) -> str:
+    try:
+        return path.read_text(encoding="ascii", errors="replace")
+    except OSError:
+        return ""

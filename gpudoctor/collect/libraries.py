@@ -1,0 +1,225 @@
+"""The CUDA libraries that this TensorFlow build opens: which file the loader takes for each, and what that file is.
+
+`nvidia-smi`, `nvcc --version` and `pip list` each tell of something else than what gets loaded; so the loader's own search
+is followed, from the library that makes the calls (libtensorflow_framework) and with the user's LD_LIBRARY_PATH.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from gpudoctor.collect.ask_target import plain
+from gpudoctor.collect.build_facts import read_cuda_config
+from gpudoctor.collect.interpreter import Interpreter
+from gpudoctor.collect.library_identity import NO_PACKAGE, Identifier
+from gpudoctor.collect.loader import Found, Loader
+from gpudoctor.collect.python_env import Distribution, package_folders
+from gpudoctor.collect.tensorflow_build import framework_library
+from gpudoctor.model.missing import Maybe, Missing
+from gpudoctor.model.observed import Probe
+from gpudoctor.model.software import Library, TensorFlow
+
+# What TensorFlow opens before it registers any GPU; one of them absent, and it skips all GPUs. Read by disassembly of
+# tsl::internal::DsoLoader::TryDlopenCUDALibraries in the wheels of 2.16.1, 2.20.0, 2.21.0 and 2.22.0rc0, in this order.
+# For official wheels, older ones included, the table of releases is asked instead.
+REGISTRATION = (
+    ("libcudart", "TF_CUDART_VERSION"),
+    ("libcublas", "TF_CUBLAS_VERSION"),
+    ("libcublasLt", "TF_CUBLAS_VERSION"),
+    ("libcufft", "TF_CUFFT_VERSION"),
+    ("libcusolver", "TF_CUSOLVER_VERSION"),
+    ("libcusparse", "TF_CUSPARSE_VERSION"),
+    ("libcudnn", "TF_CUDNN_VERSION"),
+)
+# Opened later and only for their purpose: several GPUs, profiling. Their absence costs that purpose, not the GPU.
+LATER = (("libnccl", "TF_NCCL_VERSION"), ("libcupti", "TF_CUPTI_VERSION"))
+NCCL = "libnccl.so.2"  # the only major so far; the CUDA header does not name it
+CUDA_NAMES = re.compile(r"lib(?:cu(?!da\.so)|nccl|nv|npp)\w*\.so")  # not libcuda, which is the driver's
+NOT_FOUND = Missing("not found")
+NOT_TRIED = Missing("not tried at this level")
+NOT_LOADED = Missing("not loaded by the probe")
+UNREACHED = Missing("not found where the loader searches, though files of that name exist: see shadows")
+CPU_ONLY = Missing("this TensorFlow is not a CUDA build")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Scene:
+    """What all look-ups share."""
+
+    loader: Loader
+    identifier: Identifier
+    framework: Path
+    elsewhere: tuple[str, ...]
+
+
+def collect_libraries(
+    tensorflow: TensorFlow,
+    interpreter: Interpreter,
+    distributions: Sequence[Distribution],
+    *,
+    environ: Mapping[str, str] | None = None,
+    root: Path = Path("/"),
+) -> Maybe[tuple[Library, ...]]:
+    """Return the libraries that the build opens and what these need, by reading files only.
+
+    Missing where there is no TensorFlow, it cannot be told, or the system has no ELF loader. Never raises.
+    """
+    environ = os.environ if environ is None else environ
+    if isinstance(tensorflow.path, Missing):
+        return tensorflow.path
+    if tensorflow.is_cuda_build is False:
+        return ()
+    package = Path(tensorflow.path)
+    framework = framework_library(package)
+    if framework is None:
+        return Missing("no libtensorflow_framework.so: only Linux builds are examined")
+    loader = Loader(root=root, library_path=environ.get("LD_LIBRARY_PATH", ""), executable=interpreter.executable)
+    wanted = _wanted(package, framework, loader, tensorflow)
+    if not wanted:
+        return Missing("the build does not say which CUDA libraries it opens")
+    sites = package_folders(interpreter)
+    scene = _Scene(
+        loader=loader,
+        identifier=Identifier(prefix=interpreter.prefix, sites=sites, distributions=distributions),
+        framework=framework,
+        elsewhere=tuple(_elsewhere(sites, interpreter.prefix, root)),
+    )
+    return tuple(_rows(scene, wanted))
+
+
+def _wanted(package: Path, framework: Path, loader: Loader, tensorflow: TensorFlow) -> dict[str, bool]:
+    """Return the sonames that the build opens, with whether the GPU depends on each; those first."""
+    config = read_cuda_config(package)
+    linked = [name for name in loader.dynamic(framework).needed if CUDA_NAMES.match(name)]
+    needed = dict.fromkeys((*(_known(tensorflow) or _named(config, REGISTRATION)), *linked), True)
+    if not needed:
+        return {}
+    return needed | {name: False for name in (*_named(config, LATER), NCCL) if name not in needed}
+
+
+def _known(tensorflow: TensorFlow) -> tuple[str, ...]:
+    if isinstance(tensorflow.version, Missing) or tensorflow.origin != "official_wheel":
+        return ()
+    from gpudoctor.knowledge.tensorflow_releases import sonames_needed  # noqa: PLC0415  # loads a table
+
+    return sonames_needed(tensorflow.version)
+
+
+def _named(config: Mapping[str, str], libraries: Sequence[tuple[str, str]]) -> tuple[str, ...]:
+    return tuple(f"{stem}.so.{config[key]}" for stem, key in libraries if config.get(key))
+
+
+def _rows(scene: _Scene, wanted: Mapping[str, bool]) -> Iterator[Library]:
+    listed = set(wanted)
+    for soname, needed in wanted.items():
+        found = scene.loader.find(soname, (scene.framework,))
+        row = _row(scene, soname, found, needed=needed)
+        below = _below(scene, soname, found[0]) if found else {}
+        absent = [name for name, files in below.items() if not files]
+        if absent:
+            row = replace(row, loadable=False, error=f"{', '.join(absent)} not found, which it needs")
+        yield row
+        own = set(cudnn_parts(soname))
+        for name, files in below.items():
+            together = name in own and files and files[0].path.parent == found[0].path.parent
+            if name not in listed and not together:
+                listed.add(name)
+                yield _row(scene, name, files, needed=needed)
+
+
+def _below(scene: _Scene, soname: str, found: Found) -> dict[str, tuple[Found, ...]]:
+    """Return what the library itself needs: linked CUDA libraries, and for cuDNN those that it opens when used."""
+    linked = (name for name in scene.loader.dynamic(found.path).needed if CUDA_NAMES.match(name))
+    callers = (found.path, scene.framework)
+    return {name: scene.loader.find(name, callers) for name in (*linked, *cudnn_parts(soname))}
+
+
+def cudnn_parts(soname: str) -> tuple[str, ...]:
+    """Return the libraries that a libcudnn.so.N opens at first use; none for any other name."""
+    stem, _, major = soname.rpartition(".")
+    if stem != "libcudnn.so" or not major.isdigit():
+        return ()
+    from gpudoctor.knowledge.cudnn_releases import SUBLIBRARIES  # noqa: PLC0415  # only where there is a cuDNN
+
+    return SUBLIBRARIES.get(int(major), ())
+
+
+def _row(scene: _Scene, soname: str, found: tuple[Found, ...], *, needed: bool) -> Library:
+    if not found:
+        return _unfound(scene, soname, needed=needed)
+    identity = scene.identifier.identify(found[0])
+    return Library(
+        soname=soname,
+        needed=needed,
+        version=identity.version,
+        version_from=identity.version_from,
+        path=plain(found[0].shown),
+        origin=identity.origin,
+        package=identity.package,
+        shadows=tuple(plain(each.shown) for each in found[1:]),
+        loadable=NOT_TRIED,
+        error=NOT_TRIED,
+        loaded_path=Missing("the probe has not run"),
+    )
+
+
+def _unfound(scene: _Scene, soname: str, *, needed: bool) -> Library:
+    """Describe a library that the loader does not find, with the files of that name that it does not look at."""
+    others = [Path(folder) / soname for folder in scene.elsewhere if (Path(folder) / soname).is_file()]
+    shown = dict.fromkeys(str(each) for each in others)
+    identity = scene.identifier.identify(Found(path=others[0], shown=str(others[0]), by="")) if others else None
+    return Library(
+        soname=soname,
+        needed=needed,
+        version=NOT_FOUND,
+        version_from=NOT_FOUND,
+        path=UNREACHED if others else NOT_FOUND,
+        origin=NOT_FOUND,
+        package=identity.package if identity else NO_PACKAGE,
+        shadows=tuple(plain(each) for each in shown),
+        loadable=False,
+        error=f"{soname}: not found in the loader's search path",
+        loaded_path=Missing("the probe has not run"),
+    )
+
+
+def _elsewhere(sites: Sequence[Path], prefix: Path, root: Path) -> Iterator[str]:
+    """Yield folders where CUDA libraries often lie without being searched: wheels, conda, toolkits."""
+    for site in sites:
+        yield from sorted(str(each) for each in site.glob("nvidia/*/lib"))
+    yield str(prefix / "lib")
+    for pattern in ("usr/local/cuda*/lib64", "usr/local/cuda*/targets/*/lib", "opt/cuda/lib64", "usr/lib/cuda/lib64"):
+        yield from sorted(str(each) for each in root.glob(pattern))
+
+
+def merge_loaded(libraries: Sequence[Library], probe: Probe | None) -> tuple[Library, ...]:
+    """Return the libraries with the files that the probe's processes really mapped; pure.
+
+    A library that the search had not found and that was mapped all the same is taken as found: the mapping is the fact.
+    """
+    children = [child for child in probe.children if child.loaded] if probe is not None else []
+    if not children:
+        return tuple(libraries)
+    mapped: dict[str, tuple[str, Maybe[str]]] = {}
+    for child in children:
+        for each in child.loaded:
+            name = each.path.rpartition("/")[2] if isinstance(each.soname, Missing) else each.soname
+            mapped.setdefault(name, (each.path, each.version))
+    return tuple(_merged(library, mapped) for library in libraries)
+
+
+def _merged(library: Library, mapped: Mapping[str, tuple[str, Maybe[str]]]) -> Library:
+    names = [name for name in mapped if name == library.soname or name.startswith(f"{library.soname}.")]
+    if not names:
+        return replace(library, loaded_path=NOT_LOADED)
+    path, version = mapped[names[0]]
+    library = replace(library, loaded_path=path, loadable=True, error=Missing("none"))
+    if isinstance(library.path, Missing):
+        library = replace(library, path=path, shadows=())
+    if not isinstance(version, Missing):
+        library = replace(library, version=version, version_from="loaded")
+    return library

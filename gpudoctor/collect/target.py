@@ -1,0 +1,165 @@
+"""Which Python interpreter is examined, and why: the one that the user's training would run, not gpudoctor's own.
+
+Asking every candidate whether it can import TensorFlow would be exact and take seconds each; a folder named tensorflow in
+its site-packages tells the same from a directory listing. Only what the user names with --python is started to be checked.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from gpudoctor.collect.interpreter import Interpreter, NotPythonError, ask_interpreter, own_interpreter
+from gpudoctor.errors import UsageError
+
+NAMES = ("python.exe",) if sys.platform == "win32" else ("python", "python3")
+FOLDERS = ("Scripts", "") if sys.platform == "win32" else ("bin",)  # of an environment; conda on Windows has it on top
+CURE = "give the python of the environment that you train in, for example --python .venv/bin/python"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Target:
+    """The interpreter to examine. `interpreter` holds what it said of itself where it was already asked."""
+
+    executable: Path
+    chosen_by: str
+    interpreter: Interpreter | None = None
+
+    @property
+    def is_own(self) -> bool:
+        """Return whether gpudoctor itself runs in it, so that nothing need be started to ask it."""
+        return same_environment(self.executable, Path(sys.executable))
+
+    def ask(self) -> Interpreter:
+        """Return what the interpreter says of itself. Raises NotPythonError where it cannot."""
+        if self.interpreter is not None:
+            return self.interpreter
+        return own_interpreter() if self.is_own else ask_interpreter(self.executable)
+
+
+def choose_target(
+    python: str | None = None, *, environ: Mapping[str, str] | None = None, folder: Path | None = None
+) -> Target:
+    """Choose: --python > VIRTUAL_ENV > CONDA_PREFIX > ./.venv > first on PATH with TensorFlow > gpudoctor's own.
+
+    Raises UsageError, naming the cure, where `python` (--python: a file, an environment's folder, a command's name) is
+    missing, not executable, or not a Python 3.8 or newer. A stale variable is passed over.
+    """
+    environ = os.environ if environ is None else environ
+    if python is not None:
+        return _named(python, environ)
+    for variable in ("VIRTUAL_ENV", "CONDA_PREFIX"):
+        executable = _python_in(Path(environ[variable])) if environ.get(variable) else None
+        if executable is not None:
+            return Target(executable=executable, chosen_by=variable)
+    local = _python_in((folder or Path.cwd()) / ".venv")
+    if local is not None:
+        return Target(executable=local, chosen_by="./.venv")
+    for executable in _on_path(environ):
+        if has_tensorflow(executable):
+            return Target(executable=executable, chosen_by="first on PATH with TensorFlow")
+    return Target(executable=Path(sys.executable), chosen_by="gpudoctor's own: no other Python with TensorFlow found")
+
+
+def _named(python: str, environ: Mapping[str, str]) -> Target:
+    path = Path(python).expanduser()
+    if os.sep not in python and not path.exists():
+        path = next((each for each in _commands(python, environ) if _runs(each)), path)
+    executable = _python_in(path) or path if path.is_dir() else path
+    if not executable.exists():
+        raise UsageError(f"--python {python}: no such file or command; {CURE}")
+    if executable.is_dir():
+        raise UsageError(f"--python {python}: a folder without bin/python in it; {CURE}")
+    if not _runs(executable):
+        raise UsageError(f"--python {python}: not executable (chmod +x, or another file); {CURE}")
+    target = Target(executable=Path(os.path.abspath(executable)), chosen_by="--python")  # noqa: PTH100  # keep symlinks
+    try:
+        return Target(executable=target.executable, chosen_by=target.chosen_by, interpreter=target.ask())
+    except NotPythonError as error:
+        raise UsageError(f"--python {python}: {error}; {CURE}") from error
+
+
+def same_environment(one: Path, other: Path) -> bool:
+    """Return whether two interpreters share their packages. A venv's python links to its base, which is not the same."""
+    return _environment_of(one) == _environment_of(other)
+
+
+def _environment_of(executable: Path) -> str:
+    for folder in (executable.parent, executable.parent.parent):
+        if (folder / "pyvenv.cfg").is_file():
+            return os.path.realpath(folder)
+    return os.path.realpath(executable)
+
+
+def _python_in(prefix: Path) -> Path | None:
+    places = (prefix / folder / name for folder in FOLDERS for name in NAMES)
+    return next((each for each in places if _runs(each)), None)
+
+
+def _on_path(environ: Mapping[str, str]) -> Iterator[Path]:
+    seen: set[str] = set()
+    for path in (each for name in NAMES for each in _commands(name, environ)):
+        executable = _behind_shim(path, environ) or path
+        if _runs(executable) and (key := _environment_of(executable)) not in seen:
+            seen.add(key)
+            yield executable
+
+
+def _commands(name: str, environ: Mapping[str, str]) -> Iterator[Path]:
+    for folder in environ.get("PATH", "").split(os.pathsep):
+        if folder:
+            yield Path(folder) / name
+
+
+def _runs(path: Path) -> bool:
+    return path.is_file() and os.access(path, os.X_OK)
+
+
+def _behind_shim(path: Path, environ: Mapping[str, str]) -> Path | None:
+    """Return the Python that a pyenv shim would start: PYENV_VERSION, else .python-version upwards, else the global."""
+    versions = path.parent.parent / "versions"
+    if path.parent.name != "shims" or not versions.is_dir():
+        return None
+    here = Path.cwd()
+    files = [*(each / ".python-version" for each in (here, *here.parents)), path.parent.parent / "version"]
+    wanted = environ.get("PYENV_VERSION") or next((text for each in files if (text := _text(each))), "")
+    return next((each for name in wanted.replace(":", " ").split() if (each := _python_in(versions / name))), None)
+
+
+def has_tensorflow(executable: Path) -> bool:
+    """Return whether a tensorflow package lies in the interpreter's site-packages, by looking at folders only."""
+    return any((site / "tensorflow").is_dir() for site in _likely_sites(executable))
+
+
+def _likely_sites(executable: Path) -> Iterator[Path]:
+    """Yield where the interpreter's packages lie by convention; a venv's are its own, else the user's count as well."""
+    prefix, base = executable.parent.parent, Path(os.path.realpath(executable))
+    places = [prefix / "lib"]
+    if not any((folder / "pyvenv.cfg").is_file() for folder in (executable.parent, prefix)):
+        system = base.parent.parent
+        user = Path(os.path.expanduser("~/.local"))  # noqa: PTH111  # never raises
+        places += [system / "lib", system / "local" / "lib", user / "lib"]
+    version = base.name if "." in base.name else ""
+    for library in dict.fromkeys(places):
+        for folder in _listed(library, "python3"):
+            if not version or folder.name in {version, "python3"}:
+                yield folder / "site-packages"
+                yield folder / "dist-packages"
+    yield prefix / "Lib" / "site-packages"
+
+
+def _listed(folder: Path, prefix: str) -> list[Path]:
+    try:
+        return sorted(folder / name for name in os.listdir(folder) if name.startswith(prefix))  # noqa: PTH208  # names only
+    except OSError:
+        return []
+
+
+def _text(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8", errors="replace").strip()
+    except OSError:
+        return ""
