@@ -2,8 +2,8 @@
 
 Each source runs in a child forked from this warm process, for a driver call stuck in the kernel ends with nothing but the
 machine: such a child is killed and then abandoned, never waited for. Threads or `multiprocessing` would be less code; but
-a thread cannot be abandoned before a crash of its driver call takes this process along, and a pool joins its workers at
-exit. Threads serve only where there is no fork, or where other threads already run (a fork could copy a held lock).
+a crash in a thread takes this process along, and a pool joins its workers at exit. Threads serve only where there is no
+fork, or where other threads already run (a fork could copy a held lock): a program with threads gathers before it starts them.
 """
 
 from __future__ import annotations
@@ -143,7 +143,7 @@ def _start_ready(
 def _ask_here(source: Source, answers: Answers) -> Outcome:
     here = _Asked(source)
     kind, value = "failed", cast("object", "no answer")
-    for kind, value in _messages(source, answers):
+    for kind, value in messages_of(source, answers):
         if kind == "part":
             here.parts.append(value)
     return here.ended(value if kind == "done" else Missing(str(value)))
@@ -169,7 +169,7 @@ def _progress(asked: dict[str, _Asked], carrier: Carrier) -> list[tuple[str, Out
     return ended
 
 
-def _messages(source: Source, answers: Answers) -> Generator[Message, None, None]:
+def messages_of(source: Source, answers: Answers) -> Generator[Message, None, None]:
     """Ask the source; yield its parts and then its answer or its failure."""
     try:
         value = source.collect(answers)
@@ -199,7 +199,7 @@ def _carrier() -> Carrier:
     if hasattr(os, "fork") and alone:
         from gpudoctor.collect.isolate_fork import Forks  # noqa: PLC0415  # only one of the two is ever needed
 
-        return Forks(_messages)
+        return Forks(messages_of)
     from gpudoctor.collect.isolate_threads import Threads  # noqa: PLC0415  # see above
 
-    return Threads(_messages)
+    return Threads(messages_of)

@@ -31,7 +31,7 @@ STATUS_STEP_S = 0.001
 
 Serve = Callable[[Source, Answers], Iterable[Message]]
 
-_zombies: set[int] = set()
+unreaped: set[int] = set()
 
 
 class _Child:
@@ -104,7 +104,7 @@ class Forks:
         if self._children.pop(child.fd, None) is not None:
             self._poll.unregister(child.fd)
             os.close(child.fd)
-            _zombies.add(child.pid)
+            unreaped.add(child.pid)
 
     def abandon(self, name: str) -> None:
         """Kill the child and its own children, and forget it."""
@@ -116,7 +116,7 @@ class Forks:
         """Abandon all that are left, and collect those that have ended."""
         for child in list(self._children.values()):
             self.abandon(child.name)
-        for pid in list(_zombies):
+        for pid in list(unreaped):
             _status(pid)
 
 
@@ -133,17 +133,17 @@ def _status(pid: int) -> int | None:
     try:
         ended, status = os.waitpid(pid, os.WNOHANG)
     except OSError:
-        _zombies.discard(pid)
+        unreaped.discard(pid)
         return None
     if ended != pid:
         return None
-    _zombies.discard(pid)
+    unreaped.discard(pid)
     return os.waitstatus_to_exitcode(status)
 
 
 def _how_it_ended(pid: int) -> str:
     limit = monotonic() + STATUS_WAIT_S
-    while (code := _status(pid)) is None and pid in _zombies and monotonic() < limit:
+    while (code := _status(pid)) is None and pid in unreaped and monotonic() < limit:
         sleep(STATUS_STEP_S)
     if code is None:
         return "crashed: ended without an answer"
@@ -185,7 +185,7 @@ def _let_go_of_files(write_end: int) -> int:
 
 def _open_fds() -> Iterable[int]:
     try:
-        return [int(name) for name in os.listdir("/dev/fd")]
+        return [int(name) for name in os.listdir("/dev/fd")]  # noqa: PTH208  # names are wanted, not paths
     except (OSError, ValueError):
         return range(FDS_WITHOUT_PROC)
 

@@ -124,7 +124,9 @@ def _node(root: Path, name: str) -> DeviceNode:
         mode: Maybe[str] = f"{stat.S_IMODE(path.stat().st_mode):04o}"
     except OSError as error:
         mode = Missing(str(error.strerror))
-    return DeviceNode(path=f"/dev/{name}", readable=os.access(path, os.R_OK), writable=os.access(path, os.W_OK), mode=mode)
+    return DeviceNode(
+        path=f"/dev/{name}", readable=os.access(path, os.R_OK), writable=os.access(path, os.W_OK), mode=mode
+    )
 
 
 def _pci_gpus(root: Path) -> Maybe[tuple[PciGpu, ...]]:

@@ -30,7 +30,7 @@ def read_xids(root: Path) -> tuple[Maybe[tuple[XidEvent, ...]], bool]:
     for read, path in ((_ring_buffer, root / "dev/kmsg"), *((_log_file, root / each) for each in LOG_FILES)):
         try:
             return _events(read(path)), True
-        except PermissionError:
+        except PermissionError:  # noqa: PERF203  # five files at the most
             reasons.append("no_permission")
         except OSError:
             continue

@@ -63,6 +63,7 @@ class Cuda:
 
     `origin`: driver, wsl, compat (cuda-compat), stub, container, other. `cu_init` is the return code of cuInit(0)
     and outranks everything that NVML, /proc or /dev do not show. `library_version` is the version in the file name.
+    `devices_unmasked`: how many there are without CUDA_VISIBLE_DEVICES; asked only where that variable may hide them all.
     """
 
     status: Maybe[str] = NOT_COLLECTED
@@ -75,6 +76,7 @@ class Cuda:
     cu_init_name: Maybe[str] = NOT_COLLECTED
     driver_api_version: Maybe[str] = NOT_COLLECTED
     devices: Maybe[tuple[CudaDevice, ...]] = NOT_COLLECTED
+    devices_unmasked: Maybe[int] = NOT_COLLECTED
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,13 +9,13 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
 from gpudoctor.collect import isolate_fork
-from gpudoctor.collect.isolate import Answers, Outcome, Source, _messages, gather
+from gpudoctor.collect.isolate import Answers, Outcome, Source, gather, messages_of
 from gpudoctor.collect.isolate_threads import Threads
 from gpudoctor.model.gpu import Gpu
 from gpudoctor.model.missing import Missing
@@ -57,8 +57,12 @@ def _parts_then_hang(_: Answers) -> Iterator[object]:
     _hang(_)
 
 
-def _ask(**collectors: object) -> dict[str, Outcome]:
-    return gather([Source(name=name, collect=each, deadline_s=DEADLINE_S) for name, each in collectors.items()])  # type: ignore[arg-type]  # test functions
+def _well(_: Answers) -> object:
+    return "well"
+
+
+def _ask(**collectors: Callable[[Answers], object]) -> dict[str, Outcome]:
+    return gather([Source(name=name, collect=each, deadline_s=DEADLINE_S) for name, each in collectors.items()])
 
 
 def _reason(outcome: Outcome) -> str:
@@ -68,14 +72,16 @@ def _reason(outcome: Outcome) -> str:
 
 def test_an_answer_comes_back_whole() -> None:
     answer = (Gpu(index=3, name="x" * 200_000), Missing("not_supported"), None)
-    assert _ask(it=lambda _: answer)["it"].value == answer
+
+    def whole(_: Answers) -> object:
+        return answer
+
+    assert _ask(it=whole)["it"].value == answer
 
 
 def test_each_way_to_fail_has_its_reason_and_does_not_touch_the_others() -> None:
     begin = time.monotonic()
-    outcomes = _ask(
-        hang=_hang, deaf=_hang_deaf, segfault=_segfault, exit=_exit, error=_raise, leave=_leave, well=lambda _: "well"
-    )
+    outcomes = _ask(hang=_hang, deaf=_hang_deaf, segfault=_segfault, exit=_exit, error=_raise, leave=_leave, well=_well)
     assert time.monotonic() - begin < DEADLINE_S + SLACK_S
     assert {name: each.value for name, each in outcomes.items()} == {
         "hang": Missing("timeout after 0.4 s"),
@@ -95,7 +101,10 @@ def test_parts_handed_over_before_a_hang_are_kept() -> None:
 
 
 def test_an_answer_that_cannot_travel_is_a_failure() -> None:
-    assert "failed" in _reason(_ask(it=lambda _: (lambda: None))["it"])
+    def local(_: Answers) -> object:
+        return local
+
+    assert "failed" in _reason(_ask(it=local)["it"])
 
 
 def test_a_source_receives_what_it_comes_after() -> None:
@@ -140,9 +149,12 @@ def test_the_deadline_holds_where_neither_kill_nor_wait_does_anything(monkeypatc
     def no_kill(pid: int, _: int) -> None:
         victims.append(pid)
 
+    def no_wait(_pid: int, _options: int) -> tuple[int, int]:
+        return 0, 0
+
     monkeypatch.setattr(os, "kill", no_kill)
     monkeypatch.setattr(os, "killpg", no_kill)
-    monkeypatch.setattr(os, "waitpid", lambda _pid, _options: (0, 0))
+    monkeypatch.setattr(os, "waitpid", no_wait)
     begin = time.monotonic()
     outcomes = _ask(deaf=_hang_deaf, crash=_segfault)
     assert time.monotonic() - begin < DEADLINE_S + SLACK_S
@@ -226,34 +238,38 @@ def test_a_refused_fork_is_a_failure_of_that_source(monkeypatch: pytest.MonkeyPa
         raise BlockingIOError(11, "Resource temporarily unavailable")
 
     monkeypatch.setattr(os, "fork", refuse)
-    assert "Resource temporarily unavailable" in _reason(_ask(it=lambda _: 1)["it"])
+    assert "Resource temporarily unavailable" in _reason(_ask(it=_well)["it"])
 
 
 def test_no_file_is_left_open_and_no_zombie_stays() -> None:
-    _ask(warm=lambda _: 1)
-    before = sorted(os.listdir("/dev/fd"))
-    _ask(hang=_hang, segfault=_segfault, well=lambda _: 1)
+    _ask(warm=_well)
+    before = list(Path("/dev/fd").iterdir())
+    _ask(hang=_hang, segfault=_segfault, well=_well)
     time.sleep(0.1)
-    _ask(again=lambda _: 1)
-    assert len(os.listdir("/dev/fd")) == len(before)
+    _ask(again=_well)
+    assert len(list(Path("/dev/fd").iterdir())) == len(before)
     time.sleep(0.1)
     gather([])
-    assert not isolate_fork._zombies
+    assert not isolate_fork.unreaped
 
 
 def test_without_fork_threads_outlast_a_hang_and_an_exception() -> None:
+    stop = threading.Event()
     begin = time.monotonic()
     outcomes = gather(
         [
-            Source(name="hang", collect=lambda _: threading.Event().wait(1.5), deadline_s=DEADLINE_S),
+            Source(name="hang", collect=lambda _: stop.wait(), deadline_s=DEADLINE_S),
             Source(name="error", collect=_raise),
             Source(name="leave", collect=_leave),
             Source(name="parts", collect=lambda _: (each for each in (1, 2))),
-            Source(name="well", collect=lambda _: "well"),
+            Source(name="well", collect=_well),
         ],
-        carrier=Threads(_messages),
+        carrier=Threads(messages_of),
     )
     assert time.monotonic() - begin < DEADLINE_S + SLACK_S
+    stop.set()
+    for thread in set(threading.enumerate()) - {threading.current_thread()}:
+        thread.join()  # a later test forks, and only a process of one thread does
     assert _reason(outcomes["hang"]) == "timeout after 0.4 s"
     assert _reason(outcomes["error"]) == "failed: LookupError: no such thing"
     assert _reason(outcomes["leave"]) == "crashed: SystemExit"
@@ -267,7 +283,7 @@ def test_where_threads_run_nothing_is_forked(monkeypatch: pytest.MonkeyPatch) ->
     other.start()
     try:
         monkeypatch.delattr(os, "fork")
-        assert _ask(it=lambda _: "well")["it"].value == "well"
+        assert _ask(it=_well)["it"].value == "well"
     finally:
         stop.set()
         other.join()

@@ -60,7 +60,9 @@ def test_a_module_that_only_depmod_lists(tmp_path: Path) -> None:
 
 
 def test_nouveau_in_the_drivers_place(tmp_path: Path) -> None:
-    kernel = _kernel(tmp_path, kernel_module=None, nouveau=True, pci_gpus=(OnBus(address="0000:01:00.0", device=0x2204),))
+    kernel = _kernel(
+        tmp_path, kernel_module=None, nouveau=True, pci_gpus=(OnBus(address="0000:01:00.0", device=0x2204),)
+    )
     assert kernel.nouveau_loaded is True
     assert kernel.pci_gpus == (
         PciGpu(address="0000:01:00.0", device_id="0x2204", driver="nouveau", runtime_status="active"),
