@@ -42,7 +42,7 @@ def examined(
     """Examine this machine. Raises UsageError for an interpreter that cannot be used."""
     target = choose_target(arguments.python or settings.python, environ=os.environ, folder=Path.cwd())
     rewrite = (lambda text: text) if arguments.include_identifiers else rewriter_of_this_machine()
-    named = {"executable": rewrite(target.executable), "chosen_by": target.chosen_by}
+    named = {"executable": rewrite(str(target.executable)), "chosen_by": target.chosen_by}
     shown = not arguments.json and arguments.output in {None, "-"}
     if shown:
         sys.stdout.write(shorten(target_line(named), WIDTH) + "\n")

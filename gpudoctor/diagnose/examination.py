@@ -53,7 +53,15 @@ def examine(request: Request, checks: Sequence[AnyCheck], progress: Progress | N
     trials = request.trials if request.trials is not None else plan_trials(checks, frozenset(KNOWN_TRIALS))
     if not trials:
         return _without_probe(snapshot, "not run: no selected check asks for a trial")
-    return with_probe(snapshot, run_probe(request.target.executable, trials, snapshot=snapshot, progress=progress))
+    probe = run_probe(
+        str(request.target.executable),
+        trials,
+        snapshot=snapshot,
+        level=request.level,
+        force=request.force,
+        progress=progress,
+    )
+    return with_probe(snapshot, probe)
 
 
 def _without_probe(snapshot: Snapshot, why: str) -> Snapshot:
