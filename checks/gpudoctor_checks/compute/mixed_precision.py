@@ -42,8 +42,17 @@ from gpudoctor.sdk import (
 from gpudoctor_checks.presence import gpu_present
 from gpudoctor_checks.ratios import find, gains, gains_nothing, probe_gain, shown, told
 
-LOOKED_UP = 0.8  # the table of GPUs says that there are no tensor cores; nothing was measured
-MEASURED = 0.85  # measured here, on a network that is not the user's
+TABLE = 0.8  # the table of GPUs says that there are no tensor cores; nothing was measured
+MEASURED = 0.5  # policy: the ratio is measured, but whether your script has it off already and is as large was not seen
+BOTH = 0.9  # the table says so, and the trial shows it
+STAY = Fix(
+    id="stay-float32",
+    title="Where it is on, turn it off",
+    action="diff",
+    text='keras.mixed_precision.set_global_policy("float32")',
+    gain=Gain(grade=Grade.UNPROVEN, basis="float16 runs without tensor cores here, and needs loss scaling"),
+    risk="none",
+)
 PRESENCE = {True: "yes", False: "none", None: "unknown"}
 BFLOAT16_FROM = 80  # compute capability 8.0: TensorFlow's mixed-precision guide
 
@@ -103,25 +112,17 @@ def _gain(name: str, capability: int, ratio: Comparison) -> Finding:
 
 
 def _no_gain(name: str, ratio: Comparison | None, *, tensor_cores: bool | None) -> Finding:
-    why = "it has no tensor cores" if tensor_cores is False else "float32 is as fast here"
+    lacking = tensor_cores is False
+    why = "it has no tensor cores" if lacking else "float32 is as fast here"
     return Finding(
         summary=f"Mixed precision brings no speed on this {name}: {why}.",
         severity=Severity.INFO,
-        confidence=LOOKED_UP if ratio is None else MEASURED,
+        confidence=(TABLE if ratio is None else BOTH) if lacking else MEASURED,
         basis="table of GPUs; not measured" if ratio is None else "measured on the reference network",
         cause="mixed-precision-no-gain",
         evidence=(
             *shown("mixed precision", ratio, "precision"),
             Evidence(label="tensor cores", value=PRESENCE[tensor_cores], source="table of GPUs"),
         ),
-        fixes=(
-            Fix(
-                id="stay-float32",
-                title="Where it is on, turn it off",
-                action="diff",
-                text='keras.mixed_precision.set_global_policy("float32")',
-                gain=Gain(grade=Grade.UNPROVEN, basis="no speed to gain; float32 needs no loss scaling"),
-                risk="none",
-            ),
-        ),
+        fixes=(STAY,) if lacking else (),
     )

@@ -41,9 +41,8 @@ from gpudoctor_checks.figures import known
 
 NAMED = 0.8  # one reading, but the reason names heat or power
 UNNAMED = 0.6  # HwSlowdown alone may also be a change of performance state (nvml.h)
-CUT = 0.5  # a hardware slowdown reduces core clocks "by a factor of 2 or more" (nvml.h)
+CUT = 2.0  # a hardware slowdown reduces core clocks "by a factor of 2 or more" (nvml.h)
 FELL = BROKEN - {"oom"}  # running out of memory says nothing about heat or power
-UNPROVEN = Gain(grade=Grade.UNPROVEN, basis="clocks were read, speed was not measured")
 ROUNDING_W = 1.0  # nvidia-smi -pl takes whole watts, NVML answers in milliwatts
 
 
@@ -72,12 +71,13 @@ def _judge(gpu: Gpu, baseline: Trial | None) -> Finding | None:
     reasons = either(gpu.throttle_reasons, ())
     hardware = [name for name in reasons if clock_events.severity(name) == "critical"]
     heat = [name for name in reasons if clock_events.severity(name) == "thermal"]
+    state = f"{either(gpu.clocks.sm_mhz, '?')} of {either(gpu.clocks.sm_max_mhz, '?')} MHz, {either(gpu.temperature_c, '?')} C"
     limit, default = either(gpu.power.limit_w, 0.0), either(gpu.power.default_limit_w, 0.0)
     if hardware:
         static = UNNAMED if hardware == ["HwSlowdown"] else NAMED
-        return _finding(gpu, f"{' + '.join(hardware)}, {_state(gpu)}", _gravity(gpu, baseline), static, baseline)
+        return _finding(gpu, f"{' + '.join(hardware)}, {state}", _gravity(gpu, baseline), static, baseline)
     if heat:
-        return _finding(gpu, f"{' + '.join(heat)}, {_state(gpu)}", Severity.WARNING, NAMED, baseline)
+        return _finding(gpu, f"{' + '.join(heat)}, {state}", Severity.WARNING, NAMED, baseline)
     if limit and default - limit > ROUNDING_W:
         active = "SwPowerCap" in reasons
         words = f"software power cap, {limit:.0f} of {default:.0f} W{'' if active else ' (not reached now)'}"
@@ -88,19 +88,18 @@ def _judge(gpu: Gpu, baseline: Trial | None) -> Finding | None:
 def _gravity(gpu: Gpu, baseline: Trial | None) -> Severity:
     """Call a GPU that protects itself broken, unless the probe trains on it all the same: then it is slow."""
     trained = baseline is not None and baseline.status == "ok" and baseline.device == "GPU"
-    now, most = gpu.clocks.sm_mhz, gpu.clocks.sm_max_mhz
-    halved = not isinstance(now, Missing) and not isinstance(most, Missing) and now <= CUT * most
+    return Severity.ERROR if _fell(baseline) or (_slowed(gpu) >= CUT and not trained) else Severity.WARNING
+
+
+def _slowed(gpu: Gpu) -> float:
+    """Return how much higher the core clock could be; 1 where it is unknown, or low because the GPU is idle."""
+    now, most = either(gpu.clocks.sm_mhz, 0), either(gpu.clocks.sm_max_mhz, 0)
     at_work = "GpuIdle" not in either(gpu.throttle_reasons, ())
-    return Severity.ERROR if _fell(baseline) or (halved and at_work and not trained) else Severity.WARNING
+    return round(most / now, 2) if now and most > now and at_work else 1.0
 
 
 def _fell(baseline: Trial | None) -> bool:
     return baseline is not None and baseline.status in FELL
-
-
-def _state(gpu: Gpu) -> str:
-    clocks = f"{either(gpu.clocks.sm_mhz, '?')} of {either(gpu.clocks.sm_max_mhz, '?')} MHz"
-    return f"core clock {clocks}, {either(gpu.temperature_c, '?')} C"
 
 
 def _finding(
@@ -129,4 +128,7 @@ def _fix(gpu: Gpu, restore_w: float) -> Fix:
     title, text = "Watch it, then see to cooling or power", f"nvidia-smi -i {gpu.index} -q -d PERFORMANCE,POWER -l 5"
     if restore_w:
         title, text = "Restore the board's own limit", f"sudo nvidia-smi -i {gpu.index} -pl {restore_w:.0f}"
-    return Fix(id=f"clocks-of-gpu-{gpu.index}", title=title, action="command", text=text, gain=UNPROVEN)
+    gain = Gain(grade=Grade.UNPROVEN, basis="the clock at work is unknown")
+    if _slowed(gpu) > 1:
+        gain = Gain(grade=Grade.BOUND, speedup=_slowed(gpu), basis="highest core clock over the present one")
+    return Fix(id=f"clocks-of-gpu-{gpu.index}", title=title, action="command", text=text, gain=gain)

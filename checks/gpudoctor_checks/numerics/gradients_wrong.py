@@ -19,11 +19,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from gpudoctor.sdk import Devices, Evidence, Finding, Fix, Gain, Grade, Inconclusive, Severity, Trial, check
+from gpudoctor.sdk import Devices, Evidence, Finding, Fix, Inconclusive, Severity, Trial, check, unblocks
 
 COMPARED = 0.95  # both sides were computed here; left open is a fault of the reference itself
 ALSO_BASELINE = 0.99  # the same device also failed to make the loss fall
-UNPROVEN = Gain(grade=Grade.UNPROVEN, basis="correctness, not speed")
+TRUST = unblocks("no result of this device can be trusted before")
 
 # The trial names the first arm at fault; plain float32 comes first, so an arm named first means that float32 is sound.
 STOPGAPS = {
@@ -32,14 +32,14 @@ STOPGAPS = {
         title="Train without XLA until the cause is known",
         action="diff",
         text="model.compile(..., jit_compile=False)",
-        gain=UNPROVEN,
+        gain=TRUST,
     ),
     "mixed": Fix(
         id="float32-for-now",
         title="Train in float32 until the cause is known",
         action="diff",
         text='keras.mixed_precision.set_global_policy("float32")',
-        gain=UNPROVEN,
+        gain=TRUST,
     ),
 }
 FIXES = (
@@ -48,7 +48,7 @@ FIXES = (
         title="Repeat the comparison, with and without TF32",
         action="command",
         text="gpudoctor probe --trial gradcheck\nNVIDIA_TF32_OVERRIDE=0 gpudoctor probe --trial gradcheck",
-        gain=UNPROVEN,
+        gain=TRUST,
         risk="none",
     ),
     Fix(
@@ -56,7 +56,7 @@ FIXES = (
         title="Read the board's own memory errors",
         action="command",
         text="nvidia-smi -q -d ECC,PAGE_RETIREMENT,ROW_REMAPPER",
-        gain=UNPROVEN,
+        gain=TRUST,
         risk="none",
     ),
     Fix(
@@ -64,7 +64,7 @@ FIXES = (
         title="Let NVIDIA's diagnosis load the board (needs DCGM and an idle GPU)",
         action="command",
         text="dcgmi diag -r 3",
-        gain=UNPROVEN,
+        gain=TRUST,
         effort_minutes=30,
     ),
 )
