@@ -94,7 +94,10 @@ class LoadedLibrary:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProbeChild:
-    """One child process of the probe. `status`: ok, crashed, timeout, import_failed, not_started."""
+    """One child process of the probe. `status`: ok, crashed, timeout, import_failed, not_started.
+
+    `environment`: the set of variables it ran with (default, fragmentation); `events`: what its stderr said.
+    """
 
     environment: str
     status: str = "ok"
@@ -105,6 +108,7 @@ class ProbeChild:
     tensorflow_version: Maybe[str] = NOT_COLLECTED
     keras_version: Maybe[str] = NOT_COLLECTED
     visible_gpus: Maybe[int] = NOT_COLLECTED
+    duration_s: float = 0.0
     loaded: tuple[LoadedLibrary, ...] = ()
     events: tuple[LogEvent, ...] = ()
 
@@ -116,4 +120,5 @@ class Probe:
     trials: Mapping[str, Trial] = field(default_factory=dict[str, Trial])
     children: tuple[ProbeChild, ...] = ()
     gpu_left_alone: str = ""
+    notes: tuple[str, ...] = ()
     duration_s: float = 0.0
