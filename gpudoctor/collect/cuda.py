@@ -35,11 +35,19 @@ def collect_cuda(root: Path = Path("/")) -> Generator[Cuda, None, Cuda]:
     except OSError as error:
         # The loader names the file that it misses: another name is something that libcuda itself needs.
         absent = path is None and str(error).startswith((SONAME, WINDOWS_NAME))
+        status = "library_not_found" if absent else "error"
+        why = Missing(f"libcuda: {status}")
         return Cuda(
-            status="library_not_found" if absent else "error",
+            status=status,
             message=str(error),
             libcuda_path=path or Missing("not found"),
+            library_version=why,
+            origin=why,
             other_paths=_others(root, path),
+            cu_init=why,
+            cu_init_name=why,
+            driver_api_version=why,
+            devices=why,
         )
     path = path or driver_libraries.mapped("libcuda.so") or SONAME
     known = Cuda(
@@ -55,10 +63,18 @@ def collect_cuda(root: Path = Path("/")) -> Generator[Cuda, None, Cuda]:
 
 def joined(parts: Iterable[object], reason: str) -> Cuda:
     """Return what was known when cuInit hung or crashed; `reason` is like "timeout after 3 s"."""
-    cuda = Cuda()
+    cuda, why = Cuda(), Missing(reason)
     for part in parts:
         cuda = part if isinstance(part, Cuda) else cuda
-    return replace(cuda, status=reason.partition(" ")[0].rstrip(":"), message=f"libcuda did not answer: {reason}")
+    return replace(
+        cuda,
+        status=reason.partition(" ")[0].rstrip(":"),
+        message=f"libcuda did not answer: {reason}",
+        cu_init=why,
+        cu_init_name=why,
+        driver_api_version=why,
+        devices=why,
+    )
 
 
 def count_unmasked(root: Path = Path("/")) -> int:

@@ -86,6 +86,43 @@ class _Asked:
         return Outcome(value=value, parts=tuple(self.parts), duration_s=round(monotonic() - self.started, 4))
 
 
+class Gathering:
+    """Sources that are being asked. The children work while this process does something else before `finish`."""
+
+    def __init__(
+        self,
+        sources: Sequence[Source],
+        *,
+        on_done: Callable[[str, Outcome], None] | None = None,
+        carrier: Carrier | None = None,
+    ) -> None:
+        self._pending, self._asked = list(sources), dict[str, _Asked]()
+        self._outcomes: dict[str, Outcome] = {}
+        self._on_done, self._carrier = on_done, carrier or _carrier()
+        self._start()
+
+    def finish(self) -> dict[str, Outcome]:
+        """Return by name what each source answered; wait for it until its deadline, which runs since its start."""
+        try:
+            while self._pending or self._asked:
+                for name, outcome in _progress(self._asked, self._carrier):
+                    self._end(name, outcome)
+                self._start()
+        finally:
+            self._carrier.finish()
+        return self._outcomes
+
+    def _start(self) -> None:
+        while ended := _start_ready(self._pending, self._asked, self._outcomes, self._carrier):
+            for name, outcome in ended:
+                self._end(name, outcome)
+
+    def _end(self, name: str, outcome: Outcome) -> None:
+        self._outcomes[name] = outcome
+        if self._on_done is not None:
+            self._on_done(name, outcome)
+
+
 def gather(
     sources: Sequence[Source],
     *,
@@ -93,26 +130,7 @@ def gather(
     carrier: Carrier | None = None,
 ) -> dict[str, Outcome]:
     """Ask all sources; return by name what each answered. Never raises for a source, never outlasts its deadline."""
-    carrier = carrier or _carrier()
-    pending, asked = list(sources), dict[str, _Asked]()
-    outcomes: dict[str, Outcome] = {}
-
-    def end(name: str, outcome: Outcome) -> None:
-        outcomes[name] = outcome
-        asked.pop(name, None)
-        if on_done is not None:
-            on_done(name, outcome)
-
-    try:
-        while pending or asked:
-            while ended := _start_ready(pending, asked, outcomes, carrier):
-                for name, outcome in ended:
-                    end(name, outcome)
-            for name, outcome in _progress(asked, carrier):
-                end(name, outcome)
-    finally:
-        carrier.finish()
-    return outcomes
+    return Gathering(sources, on_done=on_done, carrier=carrier).finish()
 
 
 def _start_ready(
