@@ -61,7 +61,7 @@ def choose_target(
     for executable in _on_path(environ):
         if has_tensorflow(executable):
             return Target(executable=executable, chosen_by="first on PATH with TensorFlow")
-    return Target(executable=Path(sys.executable), chosen_by="gpudoctor's own: no other Python with TensorFlow found")
+    return Target(executable=Path(sys.executable), chosen_by="own; none with TensorFlow found")
 
 
 def _named(python: str, environ: Mapping[str, str]) -> Target:

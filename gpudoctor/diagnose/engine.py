@@ -10,7 +10,7 @@ from gpudoctor.diagnose.facts import Facts, gather
 from gpudoctor.diagnose.folding import fold
 from gpudoctor.diagnose.ranking import rank
 from gpudoctor.diagnose.registry import AnyCheck
-from gpudoctor.diagnose.summary import blocked_titles, summarise
+from gpudoctor.diagnose.summary import blocked, summarise
 from gpudoctor.model.finding import Finding, Severity
 from gpudoctor.model.missing import Missing
 from gpudoctor.model.observed import Trial
@@ -43,7 +43,7 @@ def diagnose(
         findings=findings,
         fixes=rank(findings),
         plugins=plugins,
-        not_judged=blocked_titles(verdicts, findings),
+        not_judged=blocked(verdicts, findings),
     )
 
 

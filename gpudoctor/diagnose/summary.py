@@ -86,12 +86,12 @@ def _no_gpu_reason(facts: Facts) -> str:
     return "No usable NVIDIA GPU on this machine"
 
 
-def blocked_titles(verdicts: Sequence[Verdict], findings: Sequence[Finding]) -> tuple[str, ...]:
+def blocked(verdicts: Sequence[Verdict], findings: Sequence[Finding]) -> tuple[str, ...]:
     """Return what cannot be judged before the first unblocking fix is done."""
     if not any(fix.gain.grade is Grade.UNBLOCKS for finding in findings for fix in finding.fixes):
         return ()
     return tuple(
-        verdict.title for verdict in verdicts if verdict.status not in RAN and verdict.code[:3] in {"GD5", "GD6"}
+        verdict.slug for verdict in verdicts if verdict.status not in RAN and verdict.code[:3] in {"GD5", "GD6"}
     )
 
 

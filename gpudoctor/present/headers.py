@@ -14,7 +14,9 @@ def target_line(target: Mapping[str, str]) -> str:
     """Return which interpreter is examined and why."""
     if not target:
         return "Target   a saved snapshot"
-    return f"Target   {target.get('executable', '?')} ({target.get('chosen_by', '?')}; change: --python)"
+    chosen_by = target.get("chosen_by", "?")
+    other = "" if chosen_by.startswith(("--python", "snapshot")) else "; change: --python"
+    return f"Target   {target.get('executable', '?')} ({chosen_by}{other})"
 
 
 def machine_line(report: Report) -> str:

@@ -15,6 +15,7 @@ from gpudoctor.present.style import Style, printable, shorten
 
 WIDTH = 80
 FIX_COLUMN = 46
+HEADLINE_ROOM = 45
 MARKS = {Severity.ERROR: "[x]", Severity.WARNING: "[!]", Severity.INFO: "[i]"}
 VERDICTS = {
     Status.HEALTHY: ("[v]", "HEALTHY"),
@@ -24,6 +25,8 @@ VERDICTS = {
 }
 BRIEF = {"evidence": 3, "also": 3, "fixes": 3}
 FULL = 1000
+NOTE_LINES = 2
+NAMED = 2  # checks that could not judge, by name; the rest is a number
 
 
 def render(report: Report, *, style: Style | None = None, verbose: bool = False, target_shown: bool = False) -> str:
@@ -56,58 +59,83 @@ def _section(lines: Sequence[str] | Iterator[str]) -> list[str]:
 
 def _verdict(report: Report, style: Style) -> Iterator[str]:
     mark, word = VERDICTS[report.summary.status]
-    coverage = f"{report.summary.coverage.ran} of {report.summary.coverage.total} checks ran"
+    ran, total = report.summary.coverage.ran, report.summary.coverage.total
     paint = {Status.HEALTHY: style.good, Status.BROKEN: style.error}.get(report.summary.status, style.warning)
+    headline, coverage = _headline(report), f"{ran} of {total} checks ran"
+    if len(mark) + len(word) + len(headline) + len(coverage) + 5 > WIDTH:
+        coverage = f"{ran}/{total} checks"
     room = WIDTH - len(mark) - len(word) - len(coverage) - 5
-    headline = shorten(report.summary.headline, room)
+    headline = shorten(headline, room)
     yield f"{paint(f'{mark} {word}')}  {style.bold(headline)}{' ' * (room - len(headline))}  {coverage}"
     if report.summary.expectation:
-        yield style.error(shorten(f"[x] expectation not met: {report.summary.expectation}", WIDTH))
+        yield from _wrapped(f"[x] expectation not met: {report.summary.expectation}", "", "    ")
+
+
+def _headline(report: Report) -> str:
+    """Return the headline where it fits beside the coverage, else the title of the finding that it speaks of."""
+    primary = _primary_of(report)
+    long = len(report.summary.headline) > HEADLINE_ROOM
+    return primary.title if long and primary is not None else report.summary.headline
+
+
+def _primary_of(report: Report) -> Finding | None:
+    """Return the finding to put first; where nothing is wrong with a usable GPU there is none, only notes."""
+    primary = next((each for each in report.findings if each.caused_by is None), None)
+    if primary is None or primary.severity is not Severity.INFO:
+        return primary
+    return primary if primary.summary == report.summary.headline else None
 
 
 def _primary(report: Report, style: Style, evidence: int) -> Iterator[str]:
-    primary = next((each for each in report.findings if each.caused_by is None), None)
-    if primary is None or (primary.severity is Severity.INFO and report.summary.status is Status.HEALTHY):
+    primary = _primary_of(report)
+    if primary is None:
         return
     tail = f"confidence {primary.confidence:.2f}"
     head = f"PRIMARY  {primary.code} {primary.slug}"
     yield f"{style.bold(head)}{tail:>{max(1, WIDTH - len(head))}}"
-    if primary.summary != report.summary.headline:
-        yield from _wrapped(primary.summary, "  ")
-    for item in primary.evidence[:evidence]:
-        yield shorten(f"  {item.label:<15} {figures.evidence(item)}", WIDTH)
-    explained = [each for each in report.findings if each.caused_by == primary.code]
+    if primary.summary != _headline(report):
+        yield from _wrapped(primary.summary, "  ", "  ")
+    rows = [(item.label, figures.evidence(item)) for item in primary.evidence[:evidence]]
+    explained = [f"{each.code} {each.slug}" for each in report.findings if each.caused_by == primary.code]
     if explained:
-        yield shorten(f"  {'explains':<15} {' > '.join(f'{each.code} {each.slug}' for each in explained)}", WIDTH)
+        rows.append(("explains", " > ".join(explained)))
+    column = max((len(label) for label, _ in rows), default=0)
+    for label, value in rows:
+        yield shorten(f"  {label:<{column}}  {value}", WIDTH)
 
 
-def _wrapped(text: str, indent: str) -> Iterator[str]:
-    line = indent
+def _wrapped(text: str, first: str, rest: str, most: int = FULL) -> Iterator[str]:
+    """Yield the text in lines of the width; of more than `most` lines the last ends with a sign."""
+    lines, line = list[str](), first
     for word in printable(text).split():
         if len(line) + len(word) > WIDTH and line.strip():
-            yield line.rstrip()
-            line = indent
+            lines.append(line.rstrip())
+            line = rest
         line += f"{word} "
-    yield line.rstrip()
+    lines.append(line.rstrip())
+    if len(lines) > most:
+        lines = [*lines[: most - 1], shorten(lines[most - 1] + " ...", WIDTH)]
+    yield from lines
 
 
 def _also(report: Report, style: Style, limit: int) -> Iterator[str]:
-    roots = [each for each in report.findings if each.caused_by is None]
-    healthy = report.summary.status is Status.HEALTHY
-    others = roots if healthy and all(each.severity is Severity.INFO for each in roots) else roots[1:]
+    primary = _primary_of(report)
+    others = [each for each in report.findings if each.caused_by is None and each is not primary]
     if not others:
         return
-    yield style.bold("NOTES" if healthy else "ALSO")
+    yield style.bold("NOTES" if primary is None else "ALSO")
     for finding in others[:limit]:
-        yield _line_of(finding, style)
+        yield from _lines_of(finding, style)
     if len(others) > limit:
         yield f"    {len(others) - limit} more: -v"
 
 
-def _line_of(finding: Finding, style: Style) -> str:
+def _lines_of(finding: Finding, style: Style) -> Iterator[str]:
     mark = MARKS[finding.severity]
     paint = {Severity.ERROR: style.error, Severity.WARNING: style.warning}.get(finding.severity, style.dim)
-    return f"{paint(mark)} {shorten(f'{finding.code} {finding.summary}', WIDTH - 4)}"
+    first, *rest = _wrapped(f"{mark} {finding.code} {finding.summary}", "", "    ", NOTE_LINES)
+    yield first.replace(mark, paint(mark), 1)
+    yield from rest
 
 
 def _fixes(report: Report, style: Style, limit: int) -> Iterator[str]:
@@ -119,7 +147,7 @@ def _fixes(report: Report, style: Style, limit: int) -> Iterator[str]:
     if len(report.fixes) > limit:
         yield f"   {len(report.fixes) - limit} more: -v"
     if report.not_judged:
-        yield shorten(f"Not judged until 1 is done: {', '.join(report.not_judged)}", WIDTH)
+        yield shorten(f"Not judged until 1 is done: {', '.join(report.not_judged)}.", WIDTH)
 
 
 def _fix(number: int, fix: Fix) -> Iterator[str]:
@@ -159,15 +187,17 @@ def _unseen(report: Report) -> str:
     unseen = [each for each in report.checks if each.status in {Outcome.SKIPPED, Outcome.INCONCLUSIVE, Outcome.CRASHED}]
     if not unseen:
         return ""
-    return shorten(f"Could not judge {len(unseen)}: {', '.join(each.slug for each in unseen[:3])} ... (all: -v)", WIDTH)
+    names = [each.slug for each in unseen]
+    tail = "" if len(names) <= NAMED else f", {len(names) - NAMED} more: -v"
+    return shorten(f"Could not judge: {', '.join(names[:NAMED])}{tail}", WIDTH)
 
 
 def _next(report: Report) -> str:
-    primary = next((each for each in report.findings if each.caused_by is None), None)
-    if primary is not None and report.fixes and report.summary.status is not Status.HEALTHY:
+    primary = _primary_of(report)
+    if primary is not None and report.fixes:
         return f"Next: apply 1, then `gpudoctor scan`.  Why: `gpudoctor explain {primary.code}`"
     if report.level == "quick":
         return "Next: `gpudoctor scan` trains the reference probe (about a minute)."
-    if primary is not None:
-        return f"More: `gpudoctor explain {primary.code}`, all checks: `gpudoctor scan -v`"
-    return "Nothing to do. All checks: `gpudoctor scan -v`"
+    if report.summary.status is Status.HEALTHY:
+        return "Nothing to do. All checks: `gpudoctor scan -v`"
+    return "More: `gpudoctor scan -v` shows every check and what it lacks."
