@@ -56,7 +56,7 @@ CASE = Case(
 def test_another_users_process_is_named_without_its_command_line() -> None:
     finding = the_finding(FULL)
     assert finding.severity is Severity.ERROR
-    assert "process 812 of another user" in finding.summary
+    assert "held by another user, process 812" in finding.summary
     assert "secret" not in str(finding)
     assert "python" not in finding.summary
 

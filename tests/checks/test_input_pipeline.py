@@ -79,12 +79,12 @@ def test_prefetch_is_not_advised_where_tensorflow_adds_it() -> None:
 
 def test_prefetch_is_advised_where_tensorflow_adds_none() -> None:
     finding = the_finding(a_machine(prefetch(NOTHING, 1.7), maps(4.1, 6.2, 1.8)))
-    assert finding.fixes[0].text == "dataset = dataset.prefetch(tf.data.AUTOTUNE)"
+    assert finding.fixes[0].id == "prefetch"
 
 
 def test_where_nothing_overlaps_it_says_so_and_asks_for_cores() -> None:
     finding = the_finding(a_machine(prefetch(NOTHING, NOTHING), maps(NOTHING, NOTHING, NOTHING)))
-    assert finding.summary.startswith("Loading cannot overlap with training; parallel calls bring nothing")
+    assert "no overlap with training, parallel calls bring nothing" in finding.summary
     assert [fix.id for fix in finding.fixes] == ["more-cores"]
 
 

@@ -67,12 +67,13 @@ def test_a_proven_gain_is_a_note_with_the_probes_gain() -> None:
     finding = the_finding(PAYS)
     assert (finding.severity, finding.cause) == (Severity.INFO, "mixed-precision-off")
     assert finding.fixes[0].gain.grade is Grade.PROBE
-    assert 'dtype="float32"' in finding.fixes[0].text
+    assert finding.fixes[0].text == 'keras.mixed_precision.set_global_policy("mixed_float16")'
+    assert "last layer in float32" in finding.fixes[0].title
 
 
 def test_bfloat16_is_offered_from_ampere_on_only() -> None:
-    assert "mixed_bfloat16" in the_finding(PAYS).fixes[0].text
-    assert "mixed_bfloat16" not in the_finding(on(healthy_t4(), the_trial(2.4))).fixes[0].text
+    assert "bfloat16" in the_finding(PAYS).fixes[0].title
+    assert "bfloat16" not in the_finding(on(healthy_t4(), the_trial(2.4))).fixes[0].title
 
 
 @pytest.mark.parametrize("trial", [None, refused("precision"), the_trial(0.6)])

@@ -76,7 +76,8 @@ def test_an_unnamed_slowdown_may_be_a_change_of_state() -> None:
 
 
 def test_a_power_brake_is_named() -> None:
-    assert "HwPowerBrakeSlowdown" in the_finding(a_machine(a_gpu("HwPowerBrakeSlowdown", sm_mhz=900))).summary
+    finding = the_finding(a_machine(a_gpu("HwPowerBrakeSlowdown", sm_mhz=900)))
+    assert finding.evidence[0].value == "HwPowerBrakeSlowdown"
 
 
 def test_software_heat_is_a_warning() -> None:

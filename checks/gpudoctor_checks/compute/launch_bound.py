@@ -51,7 +51,7 @@ def bound(batch_ladder: Trial) -> Iterator[Finding]:
         return
     speedup = round(rate / first_rate, 2)
     yield Finding(
-        summary=f"The reference network is bound by launches up to batch {knee}: {speedup:.1f}x the examples of {first}.",
+        summary=f"Reference network: launch-bound up to batch {knee} ({speedup:.1f}x batch {first}).",
         severity=Severity.INFO,
         confidence=MEASURED,
         basis="measured on the reference network; your own model was not seen",
@@ -62,9 +62,9 @@ def bound(batch_ladder: Trial) -> Iterator[Finding]:
         fixes=(
             Fix(
                 id="larger-batch",
-                title="Where your model is as small: a larger batch, or several steps a call",
+                title="Small models: more work per call",
                 action="diff",
-                text=f"model.compile(..., steps_per_execution=16)  # or fit(batch_size={knee})",
+                text=f"model.compile(..., steps_per_execution=16)  # or batch_size={knee}",
                 gain=Gain(
                     grade=Grade.UNPROVEN, speedup=None, basis=f"{speedup:.1f}x on the reference network, unpaired"
                 ),

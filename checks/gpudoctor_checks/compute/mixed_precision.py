@@ -11,7 +11,10 @@ Why it matters
     Weights stay float32, so the memory saved lies between nothing and just under a half: only activations shrink.
 
 How to fix
-    Set the policy before the model is built, and keep the last layer in float32. From compute capability 8.0 on,
+    Set the policy before the model is built, and keep the last layer in float32:
+        keras.mixed_precision.set_global_policy("mixed_float16")
+        outputs = keras.layers.Dense(10, activation="softmax", dtype="float32")(x)
+    From compute capability 8.0 on,
     mixed_bfloat16 needs no loss scaling; with mixed_float16, compile() adds it by itself. Make layer widths, filters and
     batch multiples of 8. Compare the validation loss with a float32 run. Small models gain nothing: their steps are
     bound by launches (GD602).
@@ -88,21 +91,23 @@ def pays(
 
 
 def _gain(name: str, capability: int, ratio: Comparison) -> Finding:
-    hint = '  # or "mixed_bfloat16", which needs no loss scaling' if capability >= BFLOAT16_FROM else ""
+    formats = "float16 or bfloat16" if capability >= BFLOAT16_FROM else "float16"
     return Finding(
-        summary=f"Mixed precision trains the wide reference network {told(ratio)} as fast on this {name}.",
+        summary=f"Mixed precision: {told(ratio)} on the wide reference network.",
         severity=Severity.INFO,
         confidence=MEASURED,
         basis="measured on the reference network; whether your script uses it already was not seen",
         cause="mixed-precision-off",
-        evidence=shown("mixed precision", ratio, "precision"),
+        evidence=(
+            *shown("mixed precision", ratio, "precision"),
+            Evidence(label="GPU", value=name, source="driver"),
+        ),
         fixes=(
             Fix(
                 id="mixed-precision",
-                title="Compute in 16 bit, keep the last layer in float32",
+                title=f"{formats}; last layer in float32",
                 action="diff",
-                text=f'keras.mixed_precision.set_global_policy("mixed_float16"){hint}\n'
-                'outputs = keras.layers.Dense(10, activation="softmax", dtype="float32")(x)',
+                text='keras.mixed_precision.set_global_policy("mixed_float16")',
                 gain=probe_gain(ratio),
                 risk="medium",
                 effort_minutes=10,
@@ -115,14 +120,14 @@ def _no_gain(name: str, ratio: Comparison | None, *, tensor_cores: bool | None) 
     lacking = tensor_cores is False
     why = "it has no tensor cores" if lacking else "float32 is as fast here"
     return Finding(
-        summary=f"Mixed precision brings no speed on this {name}: {why}.",
+        summary=f"Mixed precision brings no speed on this GPU: {why}.",
         severity=Severity.INFO,
         confidence=(TABLE if ratio is None else BOTH) if lacking else MEASURED,
         basis="table of GPUs; not measured" if ratio is None else "measured on the reference network",
         cause="mixed-precision-no-gain",
         evidence=(
             *shown("mixed precision", ratio, "precision"),
-            Evidence(label="tensor cores", value=PRESENCE[tensor_cores], source="table of GPUs"),
+            Evidence(label="tensor cores", value=f"{PRESENCE[tensor_cores]} ({name})", source="table of GPUs"),
         ),
         fixes=(STAY,) if lacking else (),
     )

@@ -75,9 +75,9 @@ def _judge(gpu: Gpu, baseline: Trial | None) -> Finding | None:
     limit, default = either(gpu.power.limit_w, 0.0), either(gpu.power.default_limit_w, 0.0)
     if hardware:
         static = UNNAMED if hardware == ["HwSlowdown"] else NAMED
-        return _finding(gpu, f"{' + '.join(hardware)}, {state}", _gravity(gpu, baseline), static, baseline)
+        return _finding(gpu, f"hardware slowdown, {state}", _gravity(gpu, baseline), static, baseline)
     if heat:
-        return _finding(gpu, f"{' + '.join(heat)}, {state}", Severity.WARNING, NAMED, baseline)
+        return _finding(gpu, f"slowed by heat, {state}", Severity.WARNING, NAMED, baseline)
     if limit and default - limit > ROUNDING_W:
         active = "SwPowerCap" in reasons
         words = f"software power cap, {limit:.0f} of {default:.0f} W{'' if active else ' (not reached now)'}"
@@ -114,6 +114,7 @@ def _finding(
         basis=weight.basis,
         evidence=known(
             "NVML",
+            ("reasons", ", ".join(either(gpu.throttle_reasons, ())), ""),
             ("core clock", gpu.clocks.sm_mhz, "MHz"),
             ("at most", gpu.clocks.sm_max_mhz, "MHz"),
             ("temperature", gpu.temperature_c, "C"),

@@ -50,8 +50,8 @@ def limits(prefetch: Trial, map: Trial, host: Host | None) -> Iterator[Finding]:
     """Say which work on a pipeline pays on this machine, and which cannot."""
     injected, by_hand = find(prefetch, "default", "none"), find(prefetch, "explicit", "none")
     works = {
-        "TF ops for Python in map": find(map, "tf_serial", "python"),
-        "map on whole batches": find(map, "tf_batched", "tf_serial"),
+        "TF ops for Python": find(map, "tf_serial", "python"),
+        "whole batches": find(map, "tf_batched", "tf_serial"),
         "parallel calls": find(map, "tf_parallel", "tf_serial"),
     }
     measured = (injected, by_hand, *works.values())
@@ -63,7 +63,7 @@ def limits(prefetch: Trial, map: Trial, host: Host | None) -> Iterator[Finding]:
         return
     cpu = host.cpu if host is not None else None
     yield Finding(
-        summary=f"{'; '.join(words)} (reference pipeline).",
+        summary=f"Reference pipeline: {', '.join(words)}.",
         severity=Severity.INFO,
         confidence=ON_GPU if prefetch.device == "GPU" else ON_CPU,
         basis=f"measured with the reference pipeline, training on the {prefetch.device}; your own was not seen",
@@ -84,7 +84,7 @@ def limits(prefetch: Trial, map: Trial, host: Host | None) -> Iterator[Finding]:
 def _overlap(injected: Comparison | None, by_hand: Comparison | None) -> Iterator[str]:
     """Return what is worth saying about overlap: that TensorFlow's own prefetch works is no news."""
     if gains_nothing(injected) and gains_nothing(by_hand):
-        yield "Loading cannot overlap with training"
+        yield "no overlap with training"
     elif gains_nothing(injected) and by_hand is not None and gains(by_hand):
         yield f"prefetch by hand {by_hand.speedup:.1f}x"
 
@@ -103,14 +103,14 @@ def _fixes(
     ops, whole, calls = works.values()
     if gains_nothing(injected):
         yield from (MORE_CORES,) if gains_nothing(by_hand) else ()
-        text = "dataset = dataset.prefetch(tf.data.AUTOTUNE)"
-        yield from _proven("prefetch", "This TensorFlow adds no prefetch: do it by hand", text, by_hand)
-    text = "dataset = dataset.map(tensorflow_ops)  # no py_function, no numpy_function"
-    yield from _proven("tf-ops-in-map", "Where map calls Python: use TensorFlow ops", text, ops)
-    text = "dataset = dataset.batch(128).map(f)  # instead of .map(f).batch(128)"
-    yield from _proven("map-batches", "Where map sees single examples: batch first", text, whole)
+        text = "dataset = dataset.prefetch(tf.data.AUTOTUNE)  # last step"
+        yield from _proven("prefetch", "This TensorFlow adds no prefetch: add it", text, by_hand)
+    text = "dataset = dataset.map(f)  # f of tf.* ops: no py_function, no numpy_function"
+    yield from _proven("tf-ops-in-map", "Python in your map: use TensorFlow ops", text, ops)
+    text = "dataset = dataset.batch(128).map(f)  # not .map(f).batch(128)"
+    yield from _proven("map-batches", "Single examples in your map: batch first", text, whole)
     text = "dataset = dataset.map(f, num_parallel_calls=tf.data.AUTOTUNE)"
-    yield from _proven("parallel-map", "Where a map uses random or stateful ops", text, calls)
+    yield from _proven("parallel-map", "Random ops in your map: parallel calls", text, calls)
 
 
 def _proven(name: str, title: str, text: str, ratio: Comparison | None) -> Iterator[Fix]:

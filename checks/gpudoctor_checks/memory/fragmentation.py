@@ -102,7 +102,7 @@ def _ended(event: LogEvent, count: int, env: Environment | None, trial: Trial | 
     figures = (("asked for", "asked_bytes"), ("free", "free_bytes"), ("largest free piece", "largest_free_bytes"))
     already = env is not None and env.get("TF_GPU_ALLOCATOR") == ASYNC
     return Finding(
-        summary=f"Out of memory with {free / 2**20:.0f} MiB free: {asked / 2**20:.0f} MiB were asked for in one piece.",
+        summary=f"Out of memory with {free / 2**20:.0f} MiB free: no piece of {asked / 2**20:.0f} MiB.",
         severity=Severity.ERROR,
         confidence=whole if event.values.get("dump") == "complete" else CUT,
         basis="the allocator's dump" + ("; the probe found the allocator itself sound" if tried else ""),

@@ -11,6 +11,7 @@ Why it matters
 
 How to fix
     Choose an idle GPU with CUDA_VISIBLE_DEVICES. End a leftover of your own; ask the owner about anyone else's process.
+    A process of another container or user may hold memory without being listed.
     To share one GPU on purpose, set TF_FORCE_GPU_ALLOW_GROWTH=true for both processes, or give each a fixed part with
     tf.config.LogicalDeviceConfiguration(memory_limit=...), before TensorFlow first uses the GPU. Memory goes back to the
     GPU when a process ends; clear_session() does not return it, and set_visible_devices() limits none.
@@ -93,9 +94,9 @@ def _finding(gpu: Gpu, idle: Gpu | None, baseline: Trial | None) -> Finding:
     broke = tight and baseline is not None and baseline.status in SHORT
     mild = own or idle is not None or not tight
     free, total = either(gpu.memory.free_bytes, 0), either(gpu.memory.total_bytes, 0)
-    whose = ", ".join(_name(each) for each in holders) or "a process that NVML does not list (container, other user)"
+    whose = ", ".join(_name(each) for each in holders) or "a process that NVML does not list"
     return Finding(
-        summary=f"GPU {gpu.index}: {free / 2**30:.1f} of {total / 2**30:.1f} GiB free; the rest is held by {whose}.",
+        summary=f"GPU {gpu.index}: {free / 2**30:.1f} of {total / 2**30:.1f} GiB free; held by {whose}.",
         severity=Severity.ERROR if broke else Severity.INFO if mild else Severity.WARNING,
         confidence=weight.confidence if tight else COUNTED,
         basis=weight.basis if tight else "NVML lists the process",
@@ -110,7 +111,7 @@ def _finding(gpu: Gpu, idle: Gpu | None, baseline: Trial | None) -> Finding:
 def _name(process: GpuProcess) -> str:
     if process.own is True:
         return f"your own {either(process.name, 'process')} {process.pid}"
-    return f"process {process.pid} of {'another user' if process.own is False else 'an unknown owner'}"
+    return f"{'another user, process' if process.own is False else 'process'} {process.pid}"
 
 
 def _fixes(gpu: Gpu, idle: Gpu | None, gain: Gain, *, own: bool) -> Iterator[Fix]:
@@ -121,4 +122,4 @@ def _fixes(gpu: Gpu, idle: Gpu | None, gain: Gain, *, own: bool) -> Iterator[Fix
         grow = "export TF_FORCE_GPU_ALLOW_GROWTH=true  # for both processes, before they start"
         yield Fix(id="share-gpu", title="Let both take what they need", action="setting", text=grow, gain=gain)
     look = f"nvidia-smi -i {gpu.index} --query-compute-apps=pid,used_memory --format=csv"
-    yield Fix(id="see-gpu-holders", title="See who holds it, then end or wait", action="command", text=look, gain=gain)
+    yield Fix(id="see-gpu-holders", title="See who holds it; end it or wait", action="command", text=look, gain=gain)
