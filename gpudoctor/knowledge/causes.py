@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Literal
 
+from gpudoctor.knowledge.row import Row
+
 if TYPE_CHECKING:
     CAUSES: tuple[Cause, ...]
 
@@ -27,8 +29,8 @@ OBSERVATION: Layer = 8
 SOURCE = "a corpus of 140 public trouble reports about TensorFlow training on NVIDIA GPUs"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Cause:
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
+class Cause(Row):
     """One cause. `settled_by`: the evidence that decides it: env, nvml, kernel, log, run (a measurement), source.
 
     `threads` is a hand count of public threads about it (None: not counted). `explains`: causes that follow directly

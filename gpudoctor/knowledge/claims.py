@@ -10,6 +10,8 @@ import re
 from dataclasses import dataclass
 from typing import Literal
 
+from gpudoctor.knowledge.row import Row
+
 ClaimVerdict = Literal["false", "misleading", "outdated", "unproven"]
 
 _SENTENCE_END = re.compile(r"[.!?;]\s|\n\s*\n")
@@ -21,8 +23,8 @@ _NEGATION = re.compile(
 _NEGATION_REACH = 60  # characters before a match, inside its sentence, in which a "not" turns it round
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Claim:
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
+class Claim(Row):
     """One claim. `asserts`: wrong unless the sentence denies it; `never`: wrong in any sentence, such as a command.
 
     Patterns ignore case; a blank in them stands for any white space. `truth` is what holds instead.

@@ -9,6 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from gpudoctor.knowledge.row import Row
+
 ClockSeverity = Literal["ok", "idle", "config", "power", "thermal", "critical"]
 
 _NVML_H = "NVIDIA/go-nvml gen/nvml/nvml.h; nvidia-ml-py 13.615.71 pynvml.py"
@@ -19,8 +21,8 @@ DEPRECATION = (
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ClockEvent:
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
+class ClockEvent(Row):
     """One bit of the mask. `name` is NVML's, without its prefix; `bit` is the value of the bit, not its position."""
 
     bit: int

@@ -13,6 +13,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from gpudoctor.knowledge import versions
+from gpudoctor.knowledge.row import Row
 
 if TYPE_CHECKING:
     TOOLKITS: tuple[Toolkit, ...]
@@ -80,8 +81,8 @@ _SONAMES_13 = MappingProxyType(
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ForwardCompatibility:
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
+class ForwardCompatibility(Row):
     """Running a newer CUDA major on an older driver by the cuda-compat package: who may, and how it fails."""
 
     rule: str
@@ -99,8 +100,8 @@ FORWARD_COMPAT = ForwardCompatibility(
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Toolkit:
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
+class Toolkit(Row):
     """One minor release. `updates`: (name, Linux driver, Windows driver) in order; `sm_supported` are numbers (86 = 8.6).
 
     `driver_*` ship with the first release; from 13.1 on the Windows installer has none (None).
@@ -122,8 +123,8 @@ class Toolkit:
     source: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Architecture:
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
+class Architecture(Row):
     """One GPU architecture; `last_toolkit` and `last_branch` (driver) are None while support goes on."""
 
     name: str

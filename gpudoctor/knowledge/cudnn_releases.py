@@ -11,6 +11,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from gpudoctor.knowledge import versions
+from gpudoctor.knowledge.row import Row
 
 if TYPE_CHECKING:
     RELEASES: tuple[CudnnRelease, ...]
@@ -46,8 +47,8 @@ TF_RULE = (
 TF_RULE_SOURCE = "string in libtensorflow_framework.so.2 of 2.20.0; xla/stream_executor/cuda/cuda_dnn.cc, not re-read"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CudnnRelease:
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
+class CudnnRelease(Row):
     """One minor release, or a span of them that share their facts (`first_minor` to `last_minor`).
 
     `min_cc` to `max_cc` (numbers, 90 = 9.0) is the documented range of the builds for CUDA 11 and newer (7.6: 10);

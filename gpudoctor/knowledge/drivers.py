@@ -12,6 +12,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Literal
 
 from gpudoctor.knowledge import versions
+from gpudoctor.knowledge.row import Row
 
 if TYPE_CHECKING:
     BRANCHES: tuple[Branch, ...]
@@ -37,8 +38,8 @@ KERNEL_MODULES = (
 KERNEL_MODULES_SOURCE = "NVIDIA/open-gpu-kernel-modules README and NixOS wiki text; NVIDIA developer forum schedule"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Branch:
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
+class Branch(Row):
     """One branch. `number` is "580"; LTS: long-term support, PB: production, NFB: new feature.
 
     `eol` of a new-feature branch is a rule of thumb: NVIDIA gives it no date. `windows` holds the first and last Windows

@@ -12,6 +12,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Literal
 
 from gpudoctor.knowledge import versions
+from gpudoctor.knowledge.row import Row
 
 if TYPE_CHECKING:
     GPUS: tuple[GpuSpec, ...]
@@ -36,8 +37,8 @@ RATES_SOURCE = (
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class GpuSpec:
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
+class GpuSpec(Row):
     """One GPU model. `fp16_tflops`, `tf32_tflops`: dense tensor-core peaks; 0.0: no such path; None: not collected.
 
     `accumulate` says whether `fp16_tflops` holds with float32 accumulation, which training uses. `fp16_nontensor_tflops`

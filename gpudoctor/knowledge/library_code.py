@@ -9,9 +9,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from types import MappingProxyType
 
+from gpudoctor.knowledge.row import Row
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LibraryCode:
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
+class LibraryCode(Row):
     """The code in one wheel, compute capabilities as numbers (90 = 9.0); `note` says where a library lacks one."""
 
     package: str

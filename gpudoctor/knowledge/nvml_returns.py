@@ -7,12 +7,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from gpudoctor.knowledge.row import Row
+
 _NVML_H = "NVIDIA/go-nvml gen/nvml/nvml.h; nvidia-ml-py 13.615.71 pynvml.py"
 UNKNOWN_STATUS = "unknown_error"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NvmlReturn:
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
+class NvmlReturn(Row):
     """One code. `advice` is empty where nothing helpful is known."""
 
     code: int

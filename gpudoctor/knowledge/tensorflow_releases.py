@@ -12,6 +12,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Literal
 
 from gpudoctor.knowledge import versions
+from gpudoctor.knowledge.row import Row
 
 if TYPE_CHECKING:
     RELEASES: tuple[TfRelease, ...]
@@ -36,8 +37,8 @@ CUDA_CONFIG_PATH = "include/third_party/gpus/cuda/cuda_config.h"
 PTX_BROKEN_FROM = 100
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Defect:
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
+class Defect(Row):
     """One known trouble of some releases.
 
     `kind`: a fault breaks something, a limit is intended, a notice is good to know. `cause`: id in `causes`, where one
@@ -81,8 +82,8 @@ class Defect:
         return False if False in answers else None if None in answers else True
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class TfRelease:
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
+class TfRelease(Row):
     """One minor release, as its official wheels are. Compute capabilities in `sass` and `ptx` are numbers (90 = 9.0).
 
     `sass`: binary code for every kernel; `sass_partial`: for some kernels only; `ptx`: for every kernel. `sonames`: the

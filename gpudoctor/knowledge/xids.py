@@ -9,6 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
+from gpudoctor.knowledge.row import Row
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -24,8 +26,8 @@ LINE_SOURCE = "examples on the NVIDIA Xid pages"
 CATALOG_SCOPE = "The catalog covers Ampere and newer; Volta and older have an archived page."
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Xid:
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
+class Xid(Row):
     """One code. `xid154_since`: the driver branch from which an Xid 154 tells the action as well."""
 
     code: int
