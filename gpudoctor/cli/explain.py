@@ -35,10 +35,9 @@ def page(known: Registry, name: str) -> str:
 def _check_page(check: AnyCheck) -> str:
     facts = [f"{need.fact.__name__}{' (optional)' if need.optional else ''}" for need in check.needs if not need.trial]
     lines = [
-        f"{check.code} {check.slug}: {check.title}",
-        "",
         check.page,
         "",
+        f"Name     {check.code} {check.slug}",
         f"Causes   {', '.join(check.causes)}",
         f"Facts    {', '.join(facts) or 'none'}",
         f"Trials   {', '.join(check.trials) or 'none'}",

@@ -11,7 +11,7 @@ from gpudoctor.model.snapshot import Snapshot
 from gpudoctor.present import figures
 from gpudoctor.present.style import printable
 
-PACKAGES = ("tensorflow", "tensorflow-cpu", "tf-nightly", "keras", "tf-keras", "numpy", "protobuf", "nvidia-ml-py")
+PACKAGES = ("keras", "tf-keras", "numpy", "protobuf", "nvidia-ml-py")
 
 
 def render(snapshot: Snapshot, target: Mapping[str, str]) -> str:
@@ -25,6 +25,12 @@ def render(snapshot: Snapshot, target: Mapping[str, str]) -> str:
 
 def _say(value: object) -> str:
     return f"unknown ({value.reason})" if isinstance(value, Missing) else str(value)
+
+
+def _told(first: object, *more: tuple[str, object]) -> str:
+    """Return the first value, or why it is unknown; further ones follow where they are known."""
+    known = [f"{label}{value}" for label, value in more if not isinstance(value, Missing)]
+    return ", ".join([_say(first), *known])
 
 
 def _machine(snapshot: Snapshot) -> Iterator[tuple[str, str]]:
@@ -46,13 +52,13 @@ def _driver(snapshot: Snapshot) -> Iterator[tuple[str, str]]:
     if nvml is None:
         yield "nvml", f"unknown ({snapshot.why_missing('nvml')})"
     else:
-        yield "nvml", f"{_say(nvml.status)}, driver {_say(nvml.driver_version)}, CUDA {_say(nvml.cuda_driver_version)}"
+        yield "nvml", _told(nvml.status, ("driver ", nvml.driver_version), ("CUDA ", nvml.cuda_driver_version))
     if cuda is None:
         yield "libcuda", f"unknown ({snapshot.why_missing('cuda')})"
     else:
-        yield "libcuda", f"{_say(cuda.libcuda_path)} ({_say(cuda.origin)}), cuInit {_say(cuda.cu_init_name)}"
+        yield "libcuda", _told(cuda.libcuda_path, ("origin ", cuda.origin), ("cuInit ", cuda.cu_init_name))
     if kernel is not None:
-        yield "kernel module", f"{_say(kernel.module_version)}, loaded {_say(kernel.module_loaded)}"
+        yield "kernel module", _told(kernel.module_version, ("loaded ", kernel.module_loaded))
     for gpu in snapshot.gpus or ():
         yield f"gpu {gpu.index}", _gpu(gpu)
 
@@ -80,4 +86,4 @@ def _software(snapshot: Snapshot, target: Mapping[str, str]) -> Iterator[tuple[s
 
 def _libraries(snapshot: Snapshot) -> Iterator[tuple[str, str]]:
     for library in snapshot.libraries or ():
-        yield library.soname, f"{_say(library.version)} {_say(library.path)} ({_say(library.origin)})"
+        yield library.soname, _told(library.path, ("version ", library.version), ("from ", library.origin))
