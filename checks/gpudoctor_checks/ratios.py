@@ -34,6 +34,11 @@ def told(ratio: Comparison) -> str:
     return f"{ratio.speedup:.2f}x ({ratio.low:.2f}-{ratio.high:.2f})"
 
 
+def span(ratio: Comparison) -> str:
+    """Return the interval alone: where it is wide, its middle would promise too much."""
+    return f"{ratio.low:.1f}-{ratio.high:.1f}x"
+
+
 def shown(label: str, ratio: Comparison | None, trial: str) -> tuple[Evidence, ...]:
     """Return the ratio as evidence, none where it was not measured."""
     if ratio is None:
@@ -46,8 +51,8 @@ def probe_gain(ratio: Comparison) -> Gain:
     """Return what a change brought to the reference network: never the user's own speed-up."""
     return Gain(
         grade=Grade.PROBE,
-        speedup=ratio.speedup,
-        low=ratio.low,
-        high=ratio.high,
+        speedup=round(ratio.speedup, 3),
+        low=round(ratio.low, 3),
+        high=round(ratio.high, 3),
         basis="on the reference network, on this machine",
     )

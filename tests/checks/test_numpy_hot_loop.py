@@ -40,7 +40,7 @@ CASE = Case(
 def test_it_is_a_note_with_the_probes_gain() -> None:
     finding = the_finding(the_trial(2.6))
     assert finding.severity is Severity.INFO
-    assert (finding.fixes[0].gain.grade, finding.fixes[0].gain.low) == (Grade.PROBE, 2.6 - 0.05)
+    assert (finding.fixes[0].gain.grade, finding.fixes[0].gain.low) == (Grade.PROBE, 2.55)
     assert "your own loop was not seen" in finding.basis
 
 

@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from gpudoctor.codec import load_snapshot
+from tests.fakes import FURTHER_SCENARIOS, environment
 
 ACCEPT = Path(__file__).with_name("accept")
 Json = dict[str, Any]  # JSON documents as the script reads them
@@ -35,7 +36,7 @@ SMI: Mapping[str, str] = {
     "clocks.max.sm": "1980",
     "clocks.max.memory": "2619",
     "clocks.sm": "345",
-    "pcie.link.gen.gpumax": "5",
+    "pcie.link.gen.max": "5",
     "pcie.link.width.max": "16",
     "pcie.link.width.current": "16",
     "ecc.mode.current": "Enabled",
@@ -252,6 +253,37 @@ def test_a_gpudoctor_that_prints_no_json_fails(tmp_path: Path) -> None:
 def test_a_crashed_check_fails(tmp_path: Path) -> None:
     report = {**a_report(), "checks": [{"code": "GD801", "status": "crashed"}]}
     assert failures(accept(tmp_path, an_nvidia_smi(tmp_path, SMI), scan=report)[2]) == ["no check crashed"]
+
+
+def as_nvidia_smi_prints(gpu: Mapping[str, int | str]) -> dict[str, str]:
+    """Return what nvidia-smi would print of the GPU that the fake NVML plays."""
+    total, used, reserved = (int(gpu[f"memory_{name}"]) // MIB for name in ("total", "used", "reserved"))
+    watts = {name: f"{int(gpu[f'power_{name}_mw']) / 1000:.2f}" for name in ("enforced", "default", "max")}
+    return {
+        **SMI,
+        "name": str(gpu["name"]),
+        "memory.total": str(total),
+        "memory.used": str(used),
+        "memory.free": str(total - used - reserved),
+        "utilization.gpu": str(gpu["util_gpu"]),
+        "power.draw.average": f"{int(gpu['power_mw']) / 1000:.2f}",
+        "enforced.power.limit": watts["enforced"],
+        "power.default_limit": watts["default"],
+        "power.max_limit": watts["max"],
+        "temperature.gpu": str(gpu["temperature_c"]),
+        "fan.speed": str(gpu["fan_percent"]),
+        "clocks.sm": str(gpu["clock_sm"]),
+        "clocks.max.memory": str(gpu["max_memory"]),
+        "ecc.errors.corrected.volatile.total": str(gpu["ecc_corrected_volatile"]),
+    }
+
+
+def test_gpudoctor_itself_is_accepted_on_the_machine_that_the_fake_nvml_plays(tmp_path: Path) -> None:
+    idle = FURTHER_SCENARIOS["idle"]
+    smi = an_nvidia_smi(tmp_path, as_nvidia_smi_prints(idle.gpus[0]))
+    status, text, document = accept(tmp_path, smi, environ=environment(idle, tmp_path))
+    assert (status, failures(document)) == (0, []), text
+    assert load_snapshot((tmp_path / "accept.json").read_bytes()).gpus is not None
 
 
 BUILD: Json = {"installed": True, "is_cuda_build": True}

@@ -24,7 +24,7 @@ from collections.abc import Iterator
 
 from gpudoctor.sdk import Comparison, Finding, Fix, Gain, Grade, Host, Inconclusive, Severity, Trial, check
 from gpudoctor_checks.figures import known
-from gpudoctor_checks.ratios import find, gains, gains_nothing, probe_gain, shown
+from gpudoctor_checks.ratios import find, gains, gains_nothing, probe_gain, shown, span
 
 ON_GPU = 0.3  # policy: the ratios are measured, but whether your pipeline works that way was not seen
 ON_CPU = 0.2  # and training on the CPU competes with loading for the same cores
@@ -86,13 +86,13 @@ def _overlap(injected: Comparison | None, by_hand: Comparison | None) -> Iterato
     if gains_nothing(injected) and gains_nothing(by_hand):
         yield "no overlap with training"
     elif gains_nothing(injected) and by_hand is not None and gains(by_hand):
-        yield f"prefetch by hand {by_hand.speedup:.1f}x"
+        yield f"prefetch by hand {span(by_hand)}"
 
 
 def _paying(works: dict[str, Comparison | None]) -> Iterator[str]:
     for label, ratio in works.items():
         if ratio is not None and gains(ratio):
-            yield f"{label} {ratio.speedup:.1f}x"
+            yield f"{label} {span(ratio)}"
         elif ratio is not None and gains_nothing(ratio) and label == "parallel calls":
             yield "parallel calls bring nothing"
 

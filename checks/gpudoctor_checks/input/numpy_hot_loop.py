@@ -19,7 +19,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from gpudoctor.sdk import Finding, Fix, Inconclusive, Severity, Trial, check
-from gpudoctor_checks.ratios import find, gains, gains_nothing, probe_gain, shown, told
+from gpudoctor_checks.ratios import find, gains, gains_nothing, probe_gain, shown, span, told
 
 ON_GPU = 0.3  # policy: the price is measured, but whether your loop pays it was not seen
 ON_CPU = 0.2  # and on the CPU nothing is copied to a device; a GPU loses more
@@ -44,7 +44,7 @@ def cost(numpy_loop: Trial) -> Iterator[Finding]:
     if not gains(ratio):
         raise Inconclusive(f"no proven difference: {told(ratio)}")
     yield Finding(
-        summary=f"Without NumPy in its loop the reference network is {ratio.speedup:.1f}x as fast.",
+        summary=f"Without NumPy in its loop the reference network is {span(ratio)} as fast.",
         severity=Severity.INFO,
         confidence=ON_GPU if numpy_loop.device == "GPU" else ON_CPU,
         basis=f"measured on the reference network, on the {numpy_loop.device}; your own loop was not seen",
