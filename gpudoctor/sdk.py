@@ -90,6 +90,7 @@ __all__ = [
     "gpus",
     "must_know",
     "nvml_returns",
+    "shown",
     "tensorflow_releases",
     "unblocks",
     "versions",
@@ -119,6 +120,11 @@ def must_know(value: Any, what: str) -> Any:  # the type of a known value is the
         message = f"{what} unknown: {value.reason}"
         raise Skip(message)
     return value
+
+
+def shown(value: Maybe[str] | Maybe[float] | Maybe[int] | Maybe[bool], otherwise: str = "unknown") -> str | float:
+    """Return the value as evidence shows it (an int or bool is a float to the type checker), or a word for a missing one."""
+    return otherwise if isinstance(value, Missing) else value
 
 
 def unblocks(basis: str = "") -> Gain:

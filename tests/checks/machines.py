@@ -71,6 +71,7 @@ __all__ = [
 MIB = 1024 * 1024
 GIB = 1024 * MIB
 
+MAPPINGS = frozenset({"env", "packages", "missing", "timings_s"})
 TAKEN_AT = "2026-11-30T12:00:00+00:00"
 DRIVER_CUDA = {
     "470": "11.4",
@@ -116,11 +117,16 @@ def with_events(snapshot: Snapshot, *events: LogEvent) -> Snapshot:
 
 
 def changed(snapshot: Snapshot, **groups: object) -> Snapshot:
-    """Return the machine with groups replaced; a dict changes single fields of a group (`kernel={"uvm_loaded": False}`)."""
-    merged: dict[str, Any] = {  # field names are data here; replace() refuses unknown ones
-        name: replace(getattr(snapshot, name), **value) if isinstance(value, dict) else value
-        for name, value in groups.items()
-    }
+    """Return the machine with groups replaced; a dict changes single fields of a group (`kernel={"uvm_loaded": False}`).
+
+    The groups env and packages are mappings themselves and are replaced whole.
+    """
+    merged: dict[str, Any] = {}  # field names are data here; replace() refuses unknown ones
+    for name, value in groups.items():
+        group: Any = getattr(snapshot, name)
+        fields: Any = value
+        single = isinstance(value, dict) and name not in MAPPINGS
+        merged[name] = replace(group, **fields) if single else value
     return replace(snapshot, **merged)
 
 

@@ -1,0 +1,130 @@
+"""GD110: this user may not open the GPU, or the GPU's compute mode forbids it.
+
+What it does
+    Checks whether the user may read and write /dev/nvidia0, /dev/nvidiactl and /dev/nvidia-uvm, and whether an
+    administrator set the compute mode to "prohibited".
+
+Why it matters
+    The driver answers "no permission" or "no device", and TensorFlow trains on the CPU. As root everything works, which
+    hides the fault. On clusters it is often meant: only a job that asked for a GPU may open one.
+
+How to fix
+    Under a scheduler: ask for a GPU with the job (srun --gres=gpu:1 ...). Else give the nodes back the driver's own
+    default, read and write for all: sudo chmod a+rw /dev/nvidia*  It lasts until a reboot; to keep it, look which udev
+    rule or module option (NVreg_DeviceFileMode) narrows it, or join the group that owns the nodes.
+    Compute mode: sudo nvidia-smi -c DEFAULT. Training as root is no cure.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from gpudoctor.sdk import (
+    Cuda,
+    DeviceNode,
+    Evidence,
+    Finding,
+    Fix,
+    Gpus,
+    Host,
+    Kernel,
+    NotApplicable,
+    Nvml,
+    Scheduler,
+    Severity,
+    Skip,
+    Trial,
+    check,
+    either,
+    unblocks,
+    weigh_unusable,
+)
+
+CARD = re.compile(r"/dev/nvidia\d+")
+SHARED_NODES = frozenset({"/dev/nvidiactl", "/dev/nvidia-uvm"})  # every CUDA program opens both
+OPEN_NODES = Fix(
+    id="open-device-nodes",
+    title="Let users open the GPU again (the driver's own default; lasts until a reboot)",
+    action="command",
+    text="sudo chmod a+rw /dev/nvidia*",
+    gain=unblocks("a program must open these nodes"),
+    risk="medium",
+    effort_minutes=1,
+)
+ASK_SCHEDULER = Fix(
+    id="ask-scheduler-for-gpu",
+    title="Ask the scheduler for a GPU",
+    action="command",
+    text="srun --gres=gpu:1 --pty bash",
+    gain=unblocks("only a job with a GPU may open one here"),
+    effort_minutes=5,
+)
+COMPUTE_DEFAULT = Fix(
+    id="compute-mode-default",
+    title="Allow compute programs on the GPU",
+    action="command",
+    text="sudo nvidia-smi -c DEFAULT",
+    gain=unblocks("the mode forbids every compute program"),
+    effort_minutes=1,
+)
+
+
+@check(
+    code="GD110",
+    slug="device-permission",
+    title="This user may not use the GPU",
+    family="driver",
+    cause="device-permission-mode",
+)
+def refused(
+    kernel: Kernel | None,
+    nvml: Nvml | None,
+    gpus: Gpus | None,
+    cuda: Cuda | None,
+    host: Host | None,
+    scheduler: Scheduler | None,
+    baseline: Trial | None,
+) -> Iterator[Finding]:
+    """Find closed nodes and a prohibiting compute mode; the kernel of a container may refuse for other reasons."""
+    cu_init = either(cuda.cu_init, None) if cuda is not None else None
+    modes = [either(gpu.compute_mode, "unknown") for gpu in gpus] if gpus is not None else []
+    prohibited = bool(modes) and all(mode == "prohibited" for mode in modes)
+    nodes = either(kernel.device_nodes, None) if kernel is not None else None
+    if nodes is None and cu_init != 0 and not prohibited:
+        raise Skip("the device nodes are unknown")
+    closed = [each for each in nodes or () if False in {either(each.readable, True), either(each.writable, True)}]
+    told = (nvml is not None and either(nvml.status, "") == "no_permission") or (
+        gpus is not None and len(gpus) > 0 and all(gpu.status == "no_permission" for gpu in gpus)
+    )
+    shut = cu_init != 0 and (_all_cards_closed(closed, nodes or ()) or told)
+    if not shut and not prohibited:
+        return
+    if told and not closed and host is not None and either(host.container, "none") != "none":
+        raise NotApplicable("a container that lost its permission: see GD107")
+    weight = weigh_unusable(0.95 if closed or prohibited else 0.7, baseline)
+    scheduled = scheduler is not None and either(scheduler.kind, "none") not in {"none", "kubernetes"}
+    yield Finding(
+        summary="The GPU's compute mode is 'prohibited'."
+        if prohibited
+        else "This user may not open the GPU's device nodes.",
+        severity=Severity.ERROR,
+        confidence=weight.confidence,
+        basis=weight.basis,
+        evidence=(
+            *(
+                Evidence(label=each.path, value=f"mode {either(each.mode, '?')}, closed", source="/dev")
+                for each in closed
+            ),
+            Evidence(label="compute mode", value=", ".join(modes) or "unknown", source="NVML"),
+            Evidence(label="cuInit", value="not asked" if cu_init is None else cu_init, source="libcuda"),
+        ),
+        fixes=(COMPUTE_DEFAULT,) if prohibited else (ASK_SCHEDULER,) if scheduled else (OPEN_NODES,),
+    )
+
+
+def _all_cards_closed(closed: list[DeviceNode], nodes: tuple[DeviceNode, ...]) -> bool:
+    """Return whether no GPU can be opened: the control or uvm node is closed, or every card's own (a job may get one)."""
+    shut = {each.path for each in closed}
+    cards = {each.path for each in nodes if CARD.fullmatch(each.path)}
+    return bool(shut & SHARED_NODES) or bool(cards and cards <= shut)

@@ -1,0 +1,110 @@
+"""GD101: the driver is older than the CUDA runtime of this TensorFlow needs.
+
+What it does
+    Compares the driver with the CUDA version that TensorFlow was built with, by two rules. Binary code (SASS) runs on
+    any driver from a fixed number on: 450.80.02 for CUDA 11, 525.60.13 for CUDA 12. Code that comes as PTX must be
+    compiled by the driver, and then the driver must know that PTX version: it must be as new as the toolkit itself.
+    On WSL the Windows driver numbers are compared.
+
+Why it matters
+    With a driver that is too old TensorFlow finds no GPU ("CUDA driver version is insufficient for CUDA runtime
+    version"), or, where only PTX is the trouble, fails at the first kernel with error 222, unsupported PTX version.
+    An H100 needs PTX for most kernels of the official wheels 2.16 and newer, so a driver that serves an A100 well may
+    not serve an H100.
+
+How to fix
+    Install a newer driver: on the host for a container, on Windows for WSL. A newer driver runs everything that an
+    older one ran. The "CUDA Version" in nvidia-smi is the newest CUDA that the driver supports, not what is installed;
+    installing another CUDA toolkit does not help. If the driver cannot be changed, use an older TensorFlow.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from gpudoctor.sdk import (
+    Cuda,
+    Devices,
+    Driver,
+    Evidence,
+    Finding,
+    Host,
+    Inconclusive,
+    NotApplicable,
+    Python,
+    Severity,
+    TensorFlow,
+    Trial,
+    check,
+    cuda_toolkits,
+    either,
+    must_know,
+    versions,
+    weigh_faulty,
+    weigh_unusable,
+)
+from gpudoctor_checks.libraries.gpu_code import coverage
+from gpudoctor_checks.remedies import install_driver, release_for_driver
+
+
+@check(
+    code="GD101",
+    slug="driver-too-old",
+    title="The driver is too old for this TensorFlow's CUDA",
+    family="driver",
+    cause="driver-too-old",
+)
+def too_old(
+    driver: Driver,
+    tensorflow: TensorFlow,
+    devices: Devices | None,
+    cuda: Cuda | None,
+    host: Host | None,
+    python: Python | None,
+    baseline: Trial | None,
+) -> Iterator[Finding]:
+    """Ask for the driver of the CUDA major; where PTX is needed, for the driver that compiles it."""
+    if not must_know(tensorflow.is_cuda_build, "whether this build has CUDA"):
+        raise NotApplicable("a CPU-only build")
+    version: str = must_know(driver.version, "the driver version")
+    runtime: str = must_know(tensorflow.cuda_version, "the CUDA version of this build")
+    if cuda is not None and either(cuda.origin, "") == "compat" and either(cuda.cu_init, -1) == 0:
+        raise NotApplicable("cuda-compat lets this driver run a newer CUDA")
+    needed = cuda_toolkits.minimum_driver(runtime, windows=driver.windows_numbering)
+    if needed is None:
+        raise Inconclusive(f"no driver is known for CUDA {runtime}")
+    needs_ptx = _need_ptx(tensorflow, devices)
+    ptx = cuda_toolkits.ptx_driver(runtime, windows=driver.windows_numbering) if needs_ptx else None
+    if not versions.at_least(version, needed):
+        weight = weigh_unusable(0.9, baseline)
+        summary = f"Driver {version} is too old for CUDA {runtime}: {needed} or newer is needed."
+    elif ptx is not None and not versions.at_least(version, ptx):
+        weight = weigh_faulty(0.75, baseline)  # the rule was read in ptxas, not seen on such a machine
+        summary = f"Driver {version} cannot compile the PTX that {needs_ptx[0]} needs: {ptx} or newer can."
+    else:
+        return
+    capabilities = devices.compute_capabilities if devices is not None else ()
+    yield Finding(
+        summary=summary,
+        severity=Severity.ERROR,
+        confidence=weight.confidence,
+        basis=weight.basis,
+        evidence=(
+            Evidence(label="driver", value=version, source=either(driver.version_from, "driver")),
+            Evidence(label="it supports CUDA up to", value=either(driver.cuda_version, "unknown"), source="driver"),
+            Evidence(label="TensorFlow was built with CUDA", value=runtime, source="build"),
+            Evidence(label="driver for its binary code", value=needed, source="NVIDIA CUDA Compatibility guide"),
+            Evidence(label="driver for its PTX", value=ptx or "not needed", source="CUDA toolkit release notes"),
+        ),
+        fixes=(
+            install_driver(capabilities, host),
+            *release_for_driver(driver, capabilities, tensorflow, python),
+        ),
+    )
+
+
+def _need_ptx(tensorflow: TensorFlow, devices: Devices | None) -> tuple[str, ...]:
+    if devices is None:
+        return ()
+    pairs = zip(devices.names, devices.compute_capabilities, strict=True)
+    return tuple(name for name, cc in pairs if coverage(tensorflow, cc) in {"partial", "ptx"})

@@ -1,0 +1,40 @@
+"""Reads CUDA_VISIBLE_DEVICES as the driver does; a friendlier reading would call a hidden GPU visible.
+
+Source: CUDA Programming Guide, "CUDA Environment Variables": a wrong entry ends the list, a UUID may be shortened.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Visible:
+    """How many GPUs the list leaves, and the entry at which it ends ('' = it was read to its end)."""
+
+    count: int
+    stopped_at: str = ""
+
+
+def read_list(value: str, uuids: tuple[str | None, ...]) -> Visible:
+    """Read the list as the driver does: the first wrong entry ends it.
+
+    A number may be followed by other characters; a UUID may be shortened; a GPU named twice leaves none. An entry that
+    cannot be verified (a UUID where the machine's are unknown, a MIG instance) is taken to be right.
+    """
+    seen: list[str] = []
+    for entry in (each.strip() for each in value.split(",")):
+        digits = entry[: len(entry) - len(entry.lstrip("0123456789"))]
+        matches = [index for index, uuid in enumerate(uuids) if uuid is not None and uuid.startswith(entry)]
+        if digits and int(digits) < len(uuids):
+            name = digits.lstrip("0") or "0"
+        elif entry.startswith("GPU-") and len(matches) == 1:
+            name = str(matches[0])
+        elif entry.startswith("MIG-") or (entry.startswith("GPU-") and None in uuids):
+            name = entry
+        else:
+            return Visible(count=len(seen), stopped_at=entry or "an empty entry")
+        if name in seen:
+            return Visible(count=0, stopped_at=f"{entry}, named twice")
+        seen.append(name)
+    return Visible(count=len(seen))

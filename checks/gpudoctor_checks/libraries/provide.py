@@ -1,0 +1,119 @@
+"""How to give a TensorFlow build the CUDA libraries it needs: by pip, conda, container or hand, as it was installed.
+
+One command for all would be tempting; pip's CUDA wheels inside conda or NVIDIA's container break what works there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from gpudoctor.sdk import Fix, Library, Packages, TensorFlow, either, tensorflow_releases, unblocks, versions
+from gpudoctor_checks.remedies import with_cuda
+
+FIRST_WITH_EXTRA = "2.14"  # the and-cuda extra exists from 2.14 on (METADATA of the wheels)
+# The wheel that brings each library, without the CUDA major at its end.
+WHEELS = {
+    "libcudart": "nvidia-cuda-runtime-cu",
+    "libcublas": "nvidia-cublas-cu",
+    "libcublasLt": "nvidia-cublas-cu",
+    "libcufft": "nvidia-cufft-cu",
+    "libcurand": "nvidia-curand-cu",
+    "libcusolver": "nvidia-cusolver-cu",
+    "libcusparse": "nvidia-cusparse-cu",
+    "libcudnn": "nvidia-cudnn-cu",
+}
+LOST_RUNPATH = ("missing-rpath", "cusolver-rpath-lost")  # defects: the wheels are there, TensorFlow does not look
+
+
+def _fix(name: str, title: str, text: str, *, action: str = "command", minutes: float = 2, risk: str = "low") -> Fix:
+    gain = unblocks("TensorFlow opens all its libraries at start")
+    return Fix(id=name, title=title, action=action, text=text, gain=gain, effort_minutes=minutes, risk=risk)
+
+
+def provide_libraries(
+    tensorflow: TensorFlow, absent: Sequence[Library], capabilities: Sequence[int], packages: Packages | None
+) -> tuple[Fix, ...]:
+    """Return the ways to make the absent libraries loadable, the surest first."""
+    version = either(tensorflow.version, "")
+    origin = either(tensorflow.origin, "unknown")
+    cuda, cudnn = either(tensorflow.cuda_version, "the CUDA"), either(tensorflow.cudnn_version, "")
+    by_hand = _fix(
+        "install-cuda-by-hand",
+        "Install the CUDA and cuDNN that this build was made with",
+        f"Install CUDA {cuda} and cuDNN {cudnn} and put their lib folder on LD_LIBRARY_PATH before Python starts",
+        action="manual",
+        minutes=40,
+        risk="medium",
+    )
+    if origin == "conda":
+        return (
+            _fix(
+                "install-tensorflow",
+                "Install conda-forge's CUDA build again, with its libraries",
+                f"conda install -c conda-forge --force-reinstall 'tensorflow={version}=cuda*'",
+                minutes=10,
+            ),
+        )
+    if origin == "ngc":
+        return (
+            _fix(
+                "start-container-unchanged",
+                "Start NVIDIA's image unchanged: its libraries are in it",
+                "docker run --gpus all IMAGE (without LD_LIBRARY_PATH, and without pip install of nvidia-* wheels)",
+                action="manual",
+            ),
+        )
+    if origin != "official_wheel" or not version:
+        return (by_hand,)
+    if not versions.at_least(version, FIRST_WITH_EXTRA):
+        newer = _fix(
+            "install-tensorflow",
+            "Or move to a release that brings its CUDA along",
+            "pip install 'tensorflow[and-cuda]'",
+            minutes=60,
+            risk="medium",
+        )
+        return (by_hand, newer)
+    wheels = [_wheel_of(each, cuda, packages) for each in absent]
+    if all(wheels):
+        return (mend_runpath(version) or _reinstall(wheels),)
+    return (
+        _fix(
+            "install-tensorflow", "Install this TensorFlow with its CUDA libraries", _with_extra(version, capabilities)
+        ),
+    )
+
+
+def mend_runpath(version: str) -> Fix | None:
+    """Return the cure of a TensorFlow that does not look into its own nvidia-* wheels, None for one that does."""
+    defect = next((each for each in tensorflow_releases.defects_of(version) if each.id in LOST_RUNPATH), None)
+    if defect is None:
+        return None
+    return _fix("mend-runpath", "Let TensorFlow find its nvidia-* wheels", defect.command)
+
+
+def _wheel_of(library: Library, cuda: str, packages: Packages | None) -> str:
+    """Return "name==version" of the installed wheel that should bring the library, '' where it is not installed."""
+    prefix = WHEELS.get(library.soname.partition(".so")[0], "")
+    name = f"{prefix}{cuda.partition('.')[0]}"
+    version = packages.version(name) if packages is not None and prefix else None
+    return f"{name}=={version}" if version else ""
+
+
+def _reinstall(wheels: Sequence[str]) -> Fix:
+    names = " ".join(dict.fromkeys(wheels))
+    return _fix(
+        "reinstall-cuda-wheels",
+        "Install the damaged CUDA wheels again",
+        f"pip install --force-reinstall --no-deps {names}",
+    )
+
+
+def _with_extra(version: str, capabilities: Sequence[int]) -> str:
+    """Return the pip command; where TensorRT pins of the extra cannot be resolved, without them."""
+    release = tensorflow_releases.release_of(version)
+    if release is not None and tensorflow_releases.defect("tensorrt-pin-py311", version):
+        pins = " ".join(f"{name}{bound}" for name, bound in release.and_cuda.items() if not name.startswith("tensorrt"))
+        return f"pip install {pins}"
+    mended = tensorflow_releases.defect("tensorrt-libs-unavailable", version)
+    return mended.command if mended is not None else f"pip install {with_cuda(version, capabilities)}"

@@ -1,0 +1,120 @@
+"""GD302: the installed TensorFlow is a CPU-only build.
+
+What it does
+    Reads from the build's own files whether it was made with CUDA, and from its package which build it is. The package
+    name alone does not tell: on ARM Linux, Windows and macOS the package "tensorflow" is a CPU build too.
+
+Why it matters
+    A CPU build cannot use an NVIDIA GPU, however good driver and CUDA are. Asking for tensorflow[and-cuda] on ARM or
+    Windows still downloads gigabytes of CUDA libraries, which this build never opens.
+
+How to fix
+    Linux x86_64: remove tensorflow-cpu (it writes to the same folder), then pip install 'tensorflow[and-cuda]'.
+    Windows: the last native GPU release is 2.10; newer ones need WSL2, with TensorFlow installed inside it.
+    Linux ARM (Grace, Jetson): no official GPU wheel exists; use NVIDIA's container or build.
+    conda: ask for a build whose name begins with cuda. macOS has no NVIDIA GPU support at all.
+    Driver and CUDA need no change.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from gpudoctor.sdk import (
+    Driver,
+    Evidence,
+    Finding,
+    Fix,
+    Host,
+    Kernel,
+    NotApplicable,
+    Packages,
+    Severity,
+    TensorFlow,
+    Trial,
+    check,
+    either,
+    must_know,
+    unblocks,
+    weigh_unusable,
+)
+from gpudoctor_checks.presence import gpu_present
+from gpudoctor_checks.remedies import RUN_NGC
+
+
+def _fix(name: str, title: str, text: str, minutes: float) -> Fix:
+    gain = unblocks("a CPU build never uses a GPU")
+    return Fix(id=name, title=title, action="command", text=text, gain=gain, effort_minutes=minutes)
+
+
+WSL = _fix(
+    "install-in-wsl",
+    "Install TensorFlow with CUDA inside WSL2",
+    "wsl --install -d Ubuntu && wsl -d Ubuntu -- sh -c \"python3 -m venv ~/tf && ~/tf/bin/pip install 'tensorflow[and-cuda]'\"",
+    20,
+)
+CONDA = _fix(
+    "install-tensorflow",
+    "Install conda-forge's CUDA build",
+    "conda install -c conda-forge 'tensorflow=*=cuda*'",
+    10,
+)
+
+
+@check(
+    code="GD302",
+    slug="cpu-build",
+    title="TensorFlow is a CPU-only build",
+    family="tensorflow",
+    cause=("cpu-build", "windows-native"),
+)
+def cpu_only(
+    tensorflow: TensorFlow,
+    driver: Driver | None,
+    kernel: Kernel | None,
+    host: Host | None,
+    packages: Packages | None,
+    baseline: Trial | None,
+) -> Iterator[Finding]:
+    """Find a build without CUDA; it is a trouble only where a GPU is there."""
+    if must_know(tensorflow.installed, "whether TensorFlow is installed") is False:
+        raise NotApplicable("TensorFlow is not installed: see GD303")
+    if must_know(tensorflow.is_cuda_build, "whether this build has CUDA"):
+        return
+    if either(tensorflow.is_rocm_build, False):
+        raise NotApplicable("a ROCm build, for AMD GPUs")
+    present = gpu_present(driver, kernel)
+    weight = weigh_unusable(0.97, baseline)
+    system = either(host.os, "linux") if host is not None else "linux"
+    useless = sum(name.startswith("nvidia-") for name in packages.versions) if packages is not None else 0
+    distribution = either(tensorflow.distribution, "tensorflow")
+    version = either(tensorflow.version, "")
+    yield Finding(
+        summary=f"TensorFlow {version} is a CPU-only build ({distribution})"
+        + (": it cannot use the GPU of this machine." if present else "."),
+        severity=Severity.ERROR if present else Severity.WARNING if present is None else Severity.INFO,
+        confidence=weight.confidence,
+        basis=weight.basis,
+        evidence=(
+            Evidence(label="is_cuda_build", value=False, source=either(tensorflow.build_info_from, "build")),
+            Evidence(label="package", value=f"{distribution} {version}".strip(), source="installed packages"),
+            Evidence(label="nvidia-* wheels this build never opens", value=useless, source="installed packages"),
+        ),
+        fixes=_fixes(tensorflow, host, system) if present is not False else (),
+        cause="windows-native" if system == "windows" else "cpu-build",
+    )
+
+
+def _fixes(tensorflow: TensorFlow, host: Host | None, system: str) -> tuple[Fix, ...]:
+    if system == "windows":
+        return (WSL,)
+    if system == "darwin":
+        return ()
+    if host is not None and either(host.arch, "x86_64") in {"aarch64", "arm64"}:
+        return (RUN_NGC,)
+    if either(tensorflow.origin, "") == "conda":
+        return (CONDA,)
+    version = either(tensorflow.version, "")
+    package = f"'tensorflow[and-cuda]=={version}'" if version else "'tensorflow[and-cuda]'"
+    remove = "pip uninstall -y tensorflow tensorflow-cpu tensorflow-intel"
+    return (_fix("install-tensorflow", "Install the CUDA build", f"{remove} && pip install {package}", 3),)

@@ -1,0 +1,66 @@
+"""GD110: closed nodes, NVML's own refusal, and a prohibiting compute mode."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from gpudoctor.model.machine import Nvml, Scheduler
+from gpudoctor.model.report import Outcome
+from gpudoctor.testing import judge
+from gpudoctor_checks.driver.device_permission import refused
+from tests.checks.case import Case
+from tests.checks.machines import changed, healthy_h100, make_gpu, nodes, with_trial, without
+from tests.checks.trials import on_cpu, trained
+
+CLOSED = tuple(replace(each, readable=False, writable=False, mode="0600") for each in nodes())
+NO_DEVICE = {"status": "error", "cu_init": 100, "cu_init_name": "CUDA_ERROR_NO_DEVICE", "devices": ()}
+ROOT_ONLY = with_trial(
+    changed(
+        healthy_h100(),
+        kernel={"device_nodes": CLOSED},
+        cuda=NO_DEVICE,
+        nvml=Nvml(status="no_permission", message="Insufficient Permissions"),
+        gpus=None,
+    ),
+    on_cpu(),
+)
+CASE = Case(
+    check_code="GD110",
+    fires=ROOT_ONLY,
+    near_miss=healthy_h100(),
+    lacking=without(ROOT_ONLY, "kernel"),
+    trial_variants=(None, trained()),
+)
+
+
+def test_the_nodes_get_back_the_drivers_own_default() -> None:
+    (finding,) = judge(refused, ROOT_ONLY).findings
+    assert finding.fixes[0].text == "sudo chmod a+rw /dev/nvidia*"
+    assert finding.evidence[0].label == "/dev/nvidia0"
+
+
+def test_under_a_scheduler_a_gpu_is_asked_for() -> None:
+    (finding,) = judge(refused, changed(ROOT_ONLY, scheduler=Scheduler(kind="slurm"))).findings
+    assert finding.fixes[0].id == "ask-scheduler-for-gpu"
+
+
+def test_a_job_that_was_given_one_gpu_of_two_is_fine() -> None:
+    first = nodes(2)
+    one_closed = (replace(first[0], readable=False, writable=False), *first[1:])
+    machine = changed(healthy_h100(), kernel={"device_nodes": one_closed})
+    assert judge(refused, machine).status is Outcome.PASSED
+    assert judge(refused, changed(machine, cuda=NO_DEVICE)).status is Outcome.PASSED
+
+
+def test_nvml_may_be_the_only_one_to_say_so() -> None:
+    refusing = changed(healthy_h100(), cuda=NO_DEVICE, gpus=(replace(make_gpu(), status="no_permission"),))
+    assert judge(refused, refusing).status is Outcome.FOUND
+    assert judge(refused, changed(refusing, host={"container": "docker"})).status is Outcome.PASSED
+
+
+def test_a_prohibiting_compute_mode_is_changed() -> None:
+    machine = changed(healthy_h100(), gpus=(replace(make_gpu(), compute_mode="prohibited"),))
+    (finding,) = judge(refused, machine).findings
+    assert finding.fixes[0].text == "sudo nvidia-smi -c DEFAULT"
+    mixed = changed(machine, gpus=(replace(make_gpu(), compute_mode="prohibited"), make_gpu(1)))
+    assert judge(refused, mixed).status is Outcome.PASSED

@@ -1,0 +1,55 @@
+"""GD102: information where all works; a warning only where training fails as well."""
+
+from __future__ import annotations
+
+import pytest
+
+from gpudoctor.model.finding import Severity
+from gpudoctor.model.report import Outcome
+from gpudoctor.testing import judge
+from gpudoctor_checks.driver.driver_end_of_life import ended
+from tests.checks.case import Case
+from tests.checks.healthy import healthy_wsl2, no_gpu_machine
+from tests.checks.machines import changed, healthy_t4, make_gpu, make_machine, without
+from tests.checks.trials import broken
+
+T4 = make_gpu(name="Tesla T4", cc="7.5", memory_mib=15360)
+R535 = make_machine((T4,), driver="535.183.01")
+CASE = Case(
+    check_code="GD102",
+    fires=R535,
+    near_miss=healthy_t4(),
+    lacking=without(R535, "nvml", "cuda", "kernel"),
+    trial_variants=(broken(), broken(status="timeout")),
+)
+
+
+def test_the_driver_that_many_guides_recommend_has_ended() -> None:
+    (finding,) = judge(ended, R535).findings
+    assert finding.severity is Severity.INFO
+    assert finding.summary == "Driver 535.183.01 is of branch R535, which ended in June 2026."
+
+
+@pytest.mark.parametrize("driver", ["580.95.05", "595.45.04", "590.48.01"])
+def test_kept_branches_are_left_alone(driver: str) -> None:
+    assert judge(ended, make_machine((T4,), driver=driver)).status is Outcome.PASSED
+
+
+def test_on_wsl_the_windows_number_names_the_branch() -> None:
+    assert judge(ended, healthy_wsl2()).status is Outcome.PASSED
+    old = {"driver_version": "573.76", "cuda_driver_version": "12.8"}
+    (finding,) = judge(ended, changed(healthy_wsl2(), nvml=old)).findings
+    assert "branch R570" in finding.summary
+
+
+def test_kepler_stays_on_its_last_branch() -> None:
+    k80 = make_gpu(name="Tesla K80", cc="3.7", memory_mib=11441)
+    assert judge(ended, make_machine((k80,), driver="470.256.02")).status is Outcome.PASSED
+
+
+def test_a_number_of_no_known_branch_is_not_a_pass() -> None:
+    assert judge(ended, make_machine((T4,), driver="999.10")).status is Outcome.INCONCLUSIVE
+
+
+def test_without_a_driver_there_is_no_branch() -> None:
+    assert judge(ended, no_gpu_machine()).status is Outcome.SKIPPED

@@ -1,0 +1,85 @@
+"""GD105: CUDA_VISIBLE_DEVICES read as the driver reads it."""
+
+from __future__ import annotations
+
+import pytest
+
+from gpudoctor.model.finding import Severity
+from gpudoctor.model.missing import Missing
+from gpudoctor.model.report import Outcome
+from gpudoctor.testing import judge
+from gpudoctor_checks.driver.gpu_hidden import hidden
+from gpudoctor_checks.driver.visible_devices import Visible, read_list
+from tests.checks.case import Case
+from tests.checks.healthy import no_gpu_machine
+from tests.checks.machines import changed, healthy_h100, make_gpu, make_machine, with_env, with_trial, without
+from tests.checks.trials import on_cpu, trained
+
+NO_DEVICE = {"cu_init": 100, "cu_init_name": "CUDA_ERROR_NO_DEVICE", "devices": ()}
+HIDDEN = with_trial(with_env(changed(healthy_h100(), cuda=NO_DEVICE), CUDA_VISIBLE_DEVICES="-1"), on_cpu())
+CASE = Case(
+    check_code="GD105",
+    fires=HIDDEN,
+    near_miss=with_env(healthy_h100(), CUDA_VISIBLE_DEVICES="0"),
+    lacking=without(HIDDEN, "env"),
+    trial_variants=(None, trained()),
+)
+UUIDS = ("GPU-8932f937-d72c", "GPU-1111aaaa-0000", "GPU-1111bbbb-0000")
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [
+        ("0", Visible(count=1)),
+        ("2,1", Visible(count=2)),
+        (" 0 , 1 ", Visible(count=2)),
+        ("00", Visible(count=1)),
+        ("1gpu2,2ampere", Visible(count=2)),
+        ("GPU-8932f937", Visible(count=1)),
+        ("MIG-8932f937/1/0", Visible(count=1)),
+        ("", Visible(count=0, stopped_at="an empty entry")),
+        ("-1", Visible(count=0, stopped_at="-1")),
+        ("0,2,-1,1", Visible(count=2, stopped_at="-1")),
+        ("3", Visible(count=0, stopped_at="3")),
+        ("NoDevFiles", Visible(count=0, stopped_at="NoDevFiles")),
+        ("train.sh", Visible(count=0, stopped_at="train.sh")),
+        ("0,0", Visible(count=0, stopped_at="0, named twice")),
+        ("GPU-1111", Visible(count=0, stopped_at="GPU-1111")),
+        ("GPU-9999", Visible(count=0, stopped_at="GPU-9999")),
+    ],
+)
+def test_the_list_ends_where_the_driver_ends_it(value: str, expected: Visible) -> None:
+    assert read_list(value, UUIDS) == expected
+
+
+def test_a_uuid_cannot_be_wrong_where_the_machines_own_are_unknown() -> None:
+    assert read_list("GPU-9999", (None,)) == Visible(count=1)
+
+
+def test_a_list_that_ends_early_is_a_warning() -> None:
+    machine = with_env(make_machine((make_gpu(0), make_gpu(1))), CUDA_VISIBLE_DEVICES="0,7")
+    (finding,) = judge(hidden, machine).findings
+    assert finding.severity is Severity.WARNING
+    assert finding.summary == "CUDA_VISIBLE_DEVICES='0,7' gives 1 GPU(s): it ends at 7."
+
+
+def test_a_shorter_list_that_is_right_hides_nothing_by_mistake() -> None:
+    machine = with_env(make_machine((make_gpu(0), make_gpu(1))), CUDA_VISIBLE_DEVICES="1")
+    assert judge(hidden, machine).status is Outcome.PASSED
+
+
+def test_where_no_gpu_is_there_is_nothing_to_hide() -> None:
+    assert judge(hidden, with_env(no_gpu_machine(), CUDA_VISIBLE_DEVICES="-1")).status is Outcome.PASSED
+
+
+def test_an_unknown_number_of_gpus_leaves_it_open() -> None:
+    machine = changed(without(HIDDEN, "gpus", "nvml"), kernel={"pci_gpus": Missing("no sysfs")}, cuda={"cu_init": 0})
+    assert judge(hidden, machine).status is Outcome.INCONCLUSIVE
+
+
+@pytest.mark.parametrize(("on_bus", "severity"), [(True, Severity.ERROR), (False, Severity.INFO)])
+def test_the_container_toolkits_void_is_an_error_only_where_a_gpu_exists(on_bus: bool, severity: Severity) -> None:
+    machine = HIDDEN if on_bus else no_gpu_machine()
+    machine = changed(machine, host={"container": "docker"}, env={"NVIDIA_VISIBLE_DEVICES": "void"})
+    (finding,) = judge(hidden, machine).findings
+    assert (finding.severity, finding.cause) == (severity, "container-no-gpu")
