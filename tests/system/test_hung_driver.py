@@ -1,0 +1,102 @@
+"""A driver call that never returns: the scan ends in time all the same, and lets go of its caller's pipes.
+
+A process in an uninterruptible sleep survives SIGKILL. No test can put one there; it makes kill and wait do nothing instead.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from tests.fakes import FURTHER_SCENARIOS, SCENARIOS, environment
+from tests.system.command import assert_clean, gpudoctor
+from tests.system.scenes import GRACE_S, SOURCE_DEADLINE_S
+
+HANGS = {
+    "one NVML call": SCENARIOS["hang"],
+    "nvmlInit": SCENARIOS["base"].with_lines("hang=init"),
+    "the handle": SCENARIOS["base"].with_lines("gpu1.hang=handle"),
+    "NVML and libcuda": FURTHER_SCENARIOS["hang_at_init"],
+}
+CUDA_HANGS = replace(FURTHER_SCENARIOS["healthy"], cu_init="hang")
+LIVES_ON = """
+import os
+os.kill = os.killpg = lambda *_: None
+"""
+# Nothing that was forked ever ends as far as waiting tells; what subprocess starts is the test's own affair.
+NEVER_REAPED = """
+real = os.waitpid
+os.waitpid = lambda pid, options: (0, 0) if options & os.WNOHANG else real(pid, options)
+"""
+
+
+@pytest.fixture(autouse=True)
+def _no_process_is_left(tmp_path: Path) -> Iterator[None]:
+    """End the stuck children that a test leaves behind, found by the scenario file in their environment."""
+    yield
+    mark = os.fsencode(tmp_path)
+    for process in Path("/proc").iterdir():
+        if process.name.isdigit() and process.name != str(os.getpid()) and mark in _environ(process):
+            os.kill(int(process.name), signal.SIGKILL)
+
+
+def _environ(process: Path) -> bytes:
+    try:
+        return (process / "environ").read_bytes()
+    except OSError:
+        return b""
+
+
+def sitecustomize(folder: Path, text: str) -> dict[str, str]:
+    folder.mkdir()
+    (folder / "sitecustomize.py").write_text(text, encoding="utf-8")
+    return {"PYTHONPATH": str(folder)}
+
+
+@pytest.mark.parametrize("what", HANGS)
+@pytest.mark.parametrize(
+    "python_text", ["", LIVES_ON, LIVES_ON + NEVER_REAPED], ids=["killable", "unkillable", "unreaped"]
+)
+def test_the_scan_ends_within_a_second_of_its_deadline(what: str, python_text: str, tmp_path: Path) -> None:
+    env = environment(HANGS[what], tmp_path) | sitecustomize(tmp_path / "site", python_text)
+    run = gpudoctor("scan", "--level", "quick", "--json", "--timeout", "1", env=env)
+    assert_clean(run)
+    assert run.duration_s < 1.0 + GRACE_S
+    assert run.document["summary"]["status"] != "healthy"
+
+
+def test_the_default_deadline_is_kept_too_when_everything_hangs_and_nothing_dies(tmp_path: Path) -> None:
+    env = environment(HANGS["NVML and libcuda"], tmp_path) | sitecustomize(tmp_path / "site", LIVES_ON + NEVER_REAPED)
+    run = gpudoctor("scan", "--level", "quick", "--json", env=env)
+    assert_clean(run)
+    assert run.duration_s < SOURCE_DEADLINE_S + GRACE_S
+
+
+def test_a_hung_libcuda_alone_is_said_and_never_healthy(tmp_path: Path) -> None:
+    run = gpudoctor("scan", "--level", "quick", "--json", "--timeout", "1", env=environment(CUDA_HANGS, tmp_path))
+    assert_clean(run)
+    cuda = run.document["snapshot"]["cuda"]
+    assert cuda["status"] == "timeout"
+    assert cuda["libcuda_path"].endswith("/libcuda.so.580.95.05")
+    assert run.document["summary"]["status"] != "healthy"
+
+
+def test_what_was_read_before_the_hang_is_kept(tmp_path: Path) -> None:
+    run = gpudoctor(
+        "scan", "--level", "quick", "--json", "--timeout", "1", env=environment(HANGS["one NVML call"], tmp_path)
+    )
+    snapshot = run.document["snapshot"]
+    assert snapshot["nvml"]["driver_version"] == "580.95.05"
+    assert [gpu["name"] for gpu in snapshot["gpus"]] == ["NVIDIA H100 80GB HBM3"] * 2
+
+
+def test_env_and_probe_also_end_with_a_hung_driver(tmp_path: Path) -> None:
+    run = gpudoctor("env", "--timeout", "1", env=environment(HANGS["NVML and libcuda"], tmp_path))
+    assert_clean(run)
+    assert (run.code, run.duration_s < 1.0 + GRACE_S) == (0, True)
+    assert "timeout" in run.out
