@@ -85,7 +85,8 @@ def _mapped(value: Any, rewrite: Rewrite) -> Any:  # any node of frozen data
         changed = {each.name: _mapped(getattr(value, each.name), rewrite) for each in fields(value)}
         return replace(value, **changed)
     if isinstance(value, tuple):
-        return tuple(_mapped(each, rewrite) for each in cast("tuple[Any, ...]", value))
+        members: tuple[Any, ...] = value
+        return tuple(_mapped(each, rewrite) for each in members)
     if isinstance(value, Mapping):
         items = cast("Mapping[str, Any]", value).items()
         return {key: _mapped(each, rewrite) for key, each in items}

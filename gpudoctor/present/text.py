@@ -23,7 +23,9 @@ VERDICTS = {
     Status.BROKEN: ("[x]", "BROKEN"),
     Status.UNKNOWN: ("[?]", "UNKNOWN"),
 }
-BRIEF = {"evidence": 3, "also": 3, "fixes": 3}
+LINES = 25
+# evidence, other findings, fixes: what a crowded report gives up, in this order, until it fits
+BUDGETS = ((3, 3, 3), (3, 2, 3), (3, 2, 2), (2, 1, 2), (1, 1, 1), (0, 0, 1))
 FULL = 1000
 NOTE_LINES = 2
 NAMED = 2  # checks that could not judge, by name; the rest is a number
@@ -32,13 +34,25 @@ NAMED = 2  # checks that could not judge, by name; the rest is a number
 def render(report: Report, *, style: Style | None = None, verbose: bool = False, target_shown: bool = False) -> str:
     """Return the whole text; `target_shown` leaves out the first line, which was printed while the scan ran."""
     style = style or Style()
-    limits = dict.fromkeys(BRIEF, FULL) if verbose else BRIEF
+    if verbose:
+        return _text(report, style, (FULL, FULL, FULL), verbose=True, target_shown=target_shown)
+    room = LINES - int(target_shown)
+    texts = (_text(report, style, budget, verbose=False, target_shown=target_shown) for budget in BUDGETS)
+    last = ""
+    for last in texts:
+        if last.count("\n") <= room:
+            break
+    return last
+
+
+def _text(report: Report, style: Style, budget: tuple[int, int, int], *, verbose: bool, target_shown: bool) -> str:
+    evidence, also, fixes = budget
     parts: list[list[str]] = [
         [line for line in header(report, target_shown=target_shown) if line],
         ["", *_verdict(report, style)],
-        _section(_primary(report, style, limits["evidence"])),
-        _section(_also(report, style, limits["also"])),
-        _section(_fixes(report, style, limits["fixes"])),
+        _section(_primary(report, style, evidence)),
+        _section(_also(report, style, also)),
+        _section(_fixes(report, style, fixes)),
         _section(_checks(report) if verbose else ()),
         _closing(report, verbose=verbose),
     ]

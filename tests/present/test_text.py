@@ -1,0 +1,118 @@
+"""The terminal report: short, whole commands, no surprises for a terminal."""
+
+from __future__ import annotations
+
+import pytest
+
+from gpudoctor.model.finding import Evidence, Finding, Fix, Gain, Grade, Severity
+from gpudoctor.model.report import Coverage, Outcome, Plugin, Report, Status, Summary, Verdict
+from gpudoctor.model.snapshot import Snapshot
+from gpudoctor.present.style import Style, printable, shorten
+from gpudoctor.present.text import render
+
+LONG = 'docker run --gpus all -it --rm -v "$PWD:/workspace" nvcr.io/nvidia/tensorflow:25.02-tf2-py3 python train.py --epochs 3'
+
+
+def finding(number: int, severity: Severity = Severity.WARNING, caused_by: str | None = None) -> Finding:
+    return Finding(
+        summary=f"trouble {number}",
+        severity=severity,
+        confidence=0.9,
+        basis="test",
+        code=f"GD10{number}",
+        slug=f"slug-{number}",
+        title=f"Title {number}",
+        cause="throttle",
+        caused_by=caused_by,
+        evidence=tuple(Evidence(label=f"label {each}", value=each, unit="MHz") for each in range(6)),
+    )
+
+
+def fix(number: int, text: str = "short command") -> Fix:
+    gain = Gain(grade=Grade.PROBE, speedup=1.5, low=1.4, high=1.6)
+    return Fix(id=f"fix-{number}", title=f"Fix number {number}", action="command", text=text, gain=gain)
+
+
+def report(
+    *findings: Finding,
+    fixes: tuple[Fix, ...] = (),
+    status: Status = Status.BROKEN,
+    headline: str = "trouble 1",
+    plugins: tuple[Plugin, ...] = (),
+    checks: tuple[Verdict, ...] = (),
+    expectation: str = "",
+) -> Report:
+    summary = Summary(
+        status=status,
+        headline=headline,
+        counts={},
+        coverage=Coverage(ran=20, total=30),
+        expectation=expectation,
+    )
+    return Report(summary=summary, snapshot=Snapshot(), findings=findings, fixes=fixes, plugins=plugins, checks=checks)
+
+
+def crowded() -> Report:
+    many = tuple(finding(number) for number in range(1, 9))
+    skipped = tuple(
+        Verdict(code="GD1", slug=f"s{n}", title="", family="", causes=(), status=Outcome.SKIPPED) for n in range(20)
+    )
+    return report(
+        *many, fixes=tuple(fix(n, LONG) for n in range(6)), checks=skipped, expectation="8 expected, 0 usable"
+    )
+
+
+def test_a_crowded_report_keeps_to_25_lines_of_80_columns() -> None:
+    lines = render(crowded()).splitlines()
+    assert len(lines) <= 25
+    assert max(len(line) for line in lines if LONG not in line) <= 80
+
+
+def test_a_command_is_never_cut() -> None:
+    assert LONG in render(crowded())
+
+
+def test_verbose_shows_all_fixes_and_findings() -> None:
+    text = render(crowded(), verbose=True)
+    assert all(f"GD10{number}" in text for number in range(1, 9))
+    assert text.count(LONG) == 6
+
+
+def test_symptoms_stand_in_one_line_under_their_cause() -> None:
+    text = render(report(finding(1), finding(2, caused_by="GD101")))
+    assert "explains  GD102 slug-2" in text.replace("   ", " ")
+    assert "ALSO" not in text
+
+
+def test_a_healthy_machine_is_told_so_and_its_remarks_are_notes() -> None:
+    text = render(report(finding(1, Severity.INFO), status=Status.HEALTHY, headline="No issues found"))
+    assert "[v] HEALTHY  No issues found" in text
+    assert "PRIMARY" not in text
+    assert "NOTES" in text
+
+
+def test_a_broken_plugin_is_one_line() -> None:
+    text = render(report(finding(1), plugins=(Plugin(name="acme", module="acme_checks", error="ImportError: no x"),)))
+    assert [line for line in text.splitlines() if "acme" in line] == ["plug-in acme is broken: ImportError: no x"]
+
+
+def test_without_colour_there_is_no_escape_and_with_it_the_words_stay() -> None:
+    plain, painted = render(crowded()), render(crowded(), style=Style(color=True))
+    assert "\x1b" not in plain
+    assert "\x1b[" in painted
+    assert "[x] BROKEN" in painted
+
+
+@pytest.mark.parametrize("hostile", ["\x1b]0;owned\x07", "a\rb", "\u202egnp.exe", "x\x00y", "\x9b31m", "line\u2028two"])
+def test_no_character_of_a_name_can_steer_the_terminal(hostile: str) -> None:
+    assert printable(hostile).isprintable()
+    assert "\x1b" not in render(report(finding(1), headline=hostile))
+
+
+def test_ordinary_letters_of_any_script_are_kept() -> None:
+    assert printable("Grafikkarte überhitzt, 显卡") == "Grafikkarte überhitzt, 显卡"
+
+
+def test_a_cut_text_shows_that_it_is_cut() -> None:
+    assert shorten("abcdef", 4) == "abc~"
+    assert shorten("abcd", 4) == "abcd"
