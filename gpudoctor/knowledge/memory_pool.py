@@ -9,7 +9,7 @@ from __future__ import annotations
 from gpudoctor.knowledge import versions
 
 MIB = 1 << 20
-# tensorflow/core/common_runtime/gpu/gpu_device.cc, function MinSystemMemory (stored copy of a 2.13+ tree; older trees end
+# tensorflow/core/common_runtime/gpu/gpu_device.cc, function MinSystemMemory (a tree of 2.13 or newer; older trees end
 # at 1536 MiB for 8.0 and newer, still older ones: the larger of 300 MiB and 5 %).
 SOURCE = "tensorflow/core/common_runtime/gpu/gpu_device.cc, MinSystemMemory"
 _SMALL_GPU_BYTES = 2048 * MIB

@@ -67,7 +67,7 @@ DEFECTS: tuple[Defect, ...] = (
         python="==3.11.*",
         and_cuda_only=True,
         summary="The and-cuda extra pins tensorrt==8.5.3.1, which has no distribution for Python 3.11 on PyPI, so 'pip install tensorflow[and-cuda]' fails or falls back to an older TF.",
-        workaround="install the nvidia-*-cu11 pins listed here by hand without tensorrt; or use Python 3.9/3.10; or TF >= 2.15.0.post1",
+        workaround="install the nvidia-*-cu11 pins of the extra by hand without tensorrt; or use Python 3.9/3.10; or TF >= 2.15.0.post1",
         issues=("tensorflow/tensorflow#61986",),
         evidence="package metadata + issue",
         source="METADATA of tensorflow 2.14.1",

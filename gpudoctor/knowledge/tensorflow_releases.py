@@ -167,6 +167,14 @@ def defect(id_: str, version: str) -> Defect | None:
     return next((each for each in defects_of(version) if each.id == id_), None)
 
 
+def finds_its_wheels(version: str) -> bool:
+    """Tell whether `pip install tensorflow[and-cuda]` alone shows a GPU: False for 2.16.1 and 2.21.0, see their defects.
+
+    Ask before advising a version; the newest stable one is among those that fail.
+    """
+    return all(each.cause != "and-cuda-wheels" for each in defects_of(version))
+
+
 def sonames_needed(version: str) -> tuple[str, ...]:
     """Return the libraries that the official Linux wheel must find to show a GPU; () means unknown, not none."""
     release = release_of(version)

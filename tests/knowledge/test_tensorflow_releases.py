@@ -65,6 +65,12 @@ def test_2_21_0_loses_the_path_of_cusolver_and_its_neighbours_do_not() -> None:
     assert {"cusolver-rpath-lost"}.isdisjoint(ids("2.20.0") | ids("2.22.0rc0"))
 
 
+def test_the_newest_stable_release_does_not_find_its_own_wheels() -> None:
+    assert not tf.finds_its_wheels(tf.NEWEST_STABLE)
+    assert not tf.finds_its_wheels("2.16.1")
+    assert all(tf.finds_its_wheels(version) for version in ("2.15.1", "2.16.2", "2.19.1", "2.20.0", "2.22.0rc0"))
+
+
 def test_nvml_is_needed_from_2_21_on() -> None:
     assert tf.defect("nvml-required", "2.20.0") is None
     assert tf.defect("nvml-required", "2.21.0") is not None
