@@ -7,16 +7,15 @@ from dataclasses import replace
 import pytest
 
 from gpudoctor.model.finding import Finding, Grade, Severity
-from gpudoctor.model.machine import Cuda, Kernel, Nvml
 from gpudoctor.model.observed import Trial
 from gpudoctor.model.report import Outcome
 from gpudoctor.model.snapshot import Snapshot
 from gpudoctor.testing import judge
 from gpudoctor_checks.compute.mixed_precision import pays
 from tests.checks.case import Case
+from tests.checks.healthy import no_gpu_machine
 from tests.checks.machines import (
     broken,
-    changed,
     healthy_h100,
     healthy_t4,
     make_gpu,
@@ -46,17 +45,11 @@ def the_finding(machine: Snapshot) -> Finding:
 
 
 GTX_1660 = a_gpu("NVIDIA GeForce GTX 1660 SUPER", "7.5")
-NO_GPU = changed(
-    without(healthy_h100(), "gpus", "probe"),
-    nvml=Nvml(status="library_not_found"),
-    cuda=Cuda(status="library_not_found"),
-    kernel=Kernel(module_loaded=False, pci_gpus=()),
-)
 PAYS = on(healthy_h100(), the_trial(1.9))
 CASE = Case(
     check_code="GD601",
     fires=PAYS,
-    near_miss=NO_GPU,
+    near_miss=no_gpu_machine(),
     lacking=without(PAYS, "gpus", "cuda"),
     trial="precision",
     trial_variants=(None, the_trial(0.95)),
