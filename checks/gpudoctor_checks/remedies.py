@@ -34,7 +34,7 @@ INSTEAD_FOR_PRE_TURING = "2.20.0"
 
 REBOOT = Fix(
     id="reboot",
-    title="Reboot, so that kernel module and libraries are of one version",
+    title="Reboot: module and libraries of one version",
     action="command",
     text="sudo reboot",
     gain=unblocks("the driver loads again as one"),
@@ -42,7 +42,7 @@ REBOOT = Fix(
 )
 RUN_NGC = Fix(
     id="run-ngc-container",
-    title="Train in NVIDIA's TensorFlow container, which has code for this GPU",
+    title="Train in NVIDIA's TensorFlow container",
     action="command",
     text=f'docker run --gpus all -it --rm -v "$PWD:/workspace" {NGC_IMAGE}',
     gain=unblocks("this image is built for GPUs up to Blackwell"),
@@ -88,7 +88,7 @@ def give_container_gpu(kind: str, *, capabilities: bool = False) -> Fix:
     }
     return Fix(
         id="give-container-gpu",
-        title="Start the container with the GPU (the host needs the NVIDIA Container Toolkit)",
+        title="Start the container with the GPU",
         action="setting" if kind == "kubernetes" else "command",
         text=commands.get(kind, f"{docker} IMAGE"),
         gain=unblocks("the container gets device nodes and driver libraries"),
@@ -125,7 +125,7 @@ def release_for_driver(
         if release.prerelease or not found <= WORKING or not version or not needed:
             continue
         if versions.at_least(version, needed):
-            return _install_release(release, capabilities, tensorflow, python, "Or keep the driver and use")
+            return _install_release(release, capabilities, tensorflow, python, "Same driver:")
     return ()
 
 
@@ -148,7 +148,7 @@ def _install_release(
         return ()  # pip's wheels do not belong into conda or NVIDIA's container; before 2.14 they bring no CUDA
     own = versions.minor(python.version) if python is not None and isinstance(python.version, str) else ""
     fitting = [each for each in release.python if not _extra_fails(release.latest, each)]
-    where = f", in an environment with Python {fitting[-1]}" if own not in fitting else ""
+    where = f", Python {fitting[-1]}" if own not in fitting else ""
     return (
         Fix(
             id="install-older-tensorflow",

@@ -19,7 +19,7 @@ from typing import Any, TypeVar
 import pytest
 
 import gpudoctor_checks
-from gpudoctor.knowledge import causes
+from gpudoctor.knowledge import causes, claims
 from gpudoctor.model.finding import Fix, Severity
 from gpudoctor.model.report import Outcome
 from gpudoctor.model.snapshot import Snapshot
@@ -40,6 +40,8 @@ FAMILY_DIGITS = {
     "numerics": "9",
 }
 SECTIONS = ("What it does", "Why it matters", "How to fix")
+MAX_TITLE = 45  # beside the status and the coverage on one line of 80 columns
+MAX_FIX_TITLE = 46  # the fix's column of the text report
 MAX_CODE_LINES = 120  # below the docstring; a check that needs more judges two things
 T = TypeVar("T")
 
@@ -97,6 +99,18 @@ def test_every_cause_is_a_known_one(module: str, check: Check[Any]) -> None:
     assert check.causes
     for cause in check.causes:
         assert causes.cause(cause) is not None, cause
+
+
+@each_check
+def test_the_title_fits_its_line(module: str, check: Check[Any]) -> None:
+    del module
+    assert 0 < len(check.title) <= MAX_TITLE
+
+
+@each_check
+def test_the_page_repeats_no_false_claim(module: str, check: Check[Any]) -> None:
+    del module
+    assert claims.asserted(check.page) == ()
 
 
 @each_check
@@ -168,6 +182,12 @@ def _all_fixes() -> dict[str, Fix]:
         for finding in judge(check, _case(module).fires).findings:
             fixes.update({f"{check.code}.{fix.id}": fix for fix in finding.fixes})
     return fixes
+
+
+def test_every_fix_fits_its_row_and_repeats_no_false_claim() -> None:
+    for name, fix in _all_fixes().items():
+        assert len(fix.title) <= MAX_FIX_TITLE, name
+        assert claims.asserted(f"{fix.title}. {fix.text}. {fix.gain.basis}") == (), name
 
 
 def test_every_command_is_sound_shell_and_sound_python() -> None:

@@ -32,7 +32,7 @@ def command(machine: Snapshot) -> str:
 def test_the_last_cudnn_with_the_code_is_kept() -> None:
     (finding,) = judge(dropped, FRESH).findings
     assert finding.severity is Severity.ERROR
-    assert "the last that has is 9.10" in finding.summary
+    assert "9.10 is the last with" in finding.summary
     assert command(FRESH) == "pip install 'nvidia-cudnn-cu12<9.11'"
 
 

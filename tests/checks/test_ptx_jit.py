@@ -26,7 +26,7 @@ CASE = Case(
 def test_an_h100_is_served_in_part() -> None:
     (finding,) = judge(compiled_at_first_use, H100).findings
     assert finding.severity is Severity.INFO
-    assert finding.summary.startswith("The driver compiles most kernels for NVIDIA H100")
+    assert finding.summary.startswith("NVIDIA H100 80GB HBM3 (9.0): most kernels are compiled")
     assert finding.evidence[0].value == "248 of 1397"
 
 

@@ -44,7 +44,7 @@ from gpudoctor_checks.remedies import give_container_gpu
 IMAGE_VARIABLES = ("NVIDIA_REQUIRE_CUDA", "CUDA_VERSION", "NVIDIA_VISIBLE_DEVICES")  # set by nvidia/cuda base images
 LDCONFIG = Fix(
     id="ldconfig",
-    title="If it was started with the GPU: let the loader find the mounted driver libraries",
+    title="Was it given the GPU? Refresh the loader",
     action="command",
     text="ldconfig",
     gain=unblocks("libcuda is mounted where this image's loader does not look"),
@@ -97,7 +97,7 @@ def no_gpu_given(
             Evidence(label="device nodes", value=len(nodes), unit="nodes", source="/dev"),
             Evidence(label="host's nvidia module", value=either(kernel.module_version, "not seen"), source="/proc"),
             Evidence(label="GPUs on the PCI bus", value=_count(kernel), source="sysfs"),
-            Evidence(label="NVIDIA_DRIVER_CAPABILITIES", value=capabilities or "not set", source="environment"),
+            Evidence(label="driver capabilities", value=capabilities or "not set", source="environment"),
         ),
         fixes=(fix, LDCONFIG) if nodes and not lacks_compute else (fix,),
     )

@@ -51,9 +51,9 @@ FOREIGN = frozenset({"compat", "wsl", "stub"})  # libcuda of these origins never
 
 RECREATE = Fix(
     id="recreate-container",
-    title="Recreate the container, so that it gets the host's present driver libraries",
+    title="Recreate the container with today's driver",
     action="manual",
-    text="Stop and remove the container, then start it again with the same options (docker run --gpus all ...)",
+    text="Remove the container and start it again with the same options (docker run --gpus all ...)",
     gain=unblocks("libraries and kernel module agree again"),
     effort_minutes=5,
 )
@@ -62,7 +62,7 @@ RECREATE = Fix(
 @check(
     code="GD103",
     slug="driver-library-mismatch",
-    title="Driver libraries and kernel module differ in version",
+    title="Driver libraries and kernel module differ",
     family="driver",
     cause="driver-library-mismatch",
 )
@@ -88,8 +88,8 @@ def mismatched(
     yield Finding(
         summary="A part of the driver does not fit the loaded kernel module, though CUDA still works."
         if cu_init == 0
-        else f"The driver's libraries ({either(library, 'another version')}) do not fit the loaded kernel module "
-        f"({either(module, 'version unknown')}).",
+        else f"Driver libraries ({either(library, 'another version')}) do not fit the loaded module "
+        f"({either(module, 'unknown')}).",
         severity=Severity.WARNING if cu_init == 0 else Severity.ERROR,
         confidence=weight.confidence,
         basis=weight.basis,

@@ -50,7 +50,7 @@ from gpudoctor_checks.remedies import install_driver, release_for_driver
 @check(
     code="GD101",
     slug="driver-too-old",
-    title="The driver is too old for this TensorFlow's CUDA",
+    title="Driver too old for this TensorFlow's CUDA",
     family="driver",
     cause="driver-too-old",
 )
@@ -91,10 +91,10 @@ def too_old(
         basis=weight.basis,
         evidence=(
             Evidence(label="driver", value=version, source=either(driver.version_from, "driver")),
-            Evidence(label="it supports CUDA up to", value=either(driver.cuda_version, "unknown"), source="driver"),
-            Evidence(label="TensorFlow was built with CUDA", value=runtime, source="build"),
-            Evidence(label="driver for its binary code", value=needed, source="NVIDIA CUDA Compatibility guide"),
-            Evidence(label="driver for its PTX", value=ptx or "not needed", source="CUDA toolkit release notes"),
+            Evidence(label="supports CUDA up to", value=either(driver.cuda_version, "unknown"), source="driver"),
+            Evidence(label="built with CUDA", value=runtime, source="build"),
+            Evidence(label="needs for binary code", value=needed, source="NVIDIA CUDA Compatibility guide"),
+            Evidence(label="needs for PTX", value=ptx or "not needed", source="CUDA toolkit release notes"),
         ),
         fixes=(
             install_driver(capabilities, host),

@@ -41,7 +41,7 @@ from gpudoctor_checks.remedies import install_driver
 COMPAT_NOT_SUPPORTED = 804  # CUDA_ERROR_COMPAT_NOT_SUPPORTED_ON_DEVICE, cuda.h
 DROP_FROM_PATH = Fix(
     id="drop-cuda-compat",
-    title="Take the cuda-compat folder off LD_LIBRARY_PATH",
+    title="Take cuda-compat off LD_LIBRARY_PATH",
     action="command",
     text="export LD_LIBRARY_PATH=$(printf %s \"$LD_LIBRARY_PATH\" | tr : '\\n' | grep -v compat | paste -sd:)",
     gain=unblocks("the driver's own libcuda is used again"),
@@ -49,7 +49,7 @@ DROP_FROM_PATH = Fix(
 )
 DROP_FROM_LDCONFIG = Fix(
     id="drop-cuda-compat",
-    title="Take the cuda-compat folder out of the loader's configuration",
+    title="Take cuda-compat out of the loader's files",
     action="command",
     text="grep -l compat /etc/ld.so.conf.d/*.conf | sudo xargs -r rm && sudo ldconfig",
     gain=unblocks("the driver's own libcuda is used again"),

@@ -68,7 +68,7 @@ def not_loaded(
     asked = nvml is not None and either(nvml.status, "") == "driver_not_loaded"
     if gpus is None and not asked:
         raise Skip("the PCI bus cannot be read, so whether there is a GPU is unknown")
-    weight = weigh_unusable(0.95 if gpus else 0.6, baseline)
+    weight = weigh_unusable(0.6 if gpus is None else 0.95, baseline)
     why, fixes = reason_of(kernel, nvml, cuda, host)
     summary = f"The nvidia kernel module is not loaded: {why}."
     if gpus == ():
@@ -81,12 +81,10 @@ def not_loaded(
         confidence=weight.confidence,
         basis=weight.basis,
         evidence=(
-            Evidence(
-                label="NVIDIA GPUs on the PCI bus", value=len(gpus) if gpus is not None else "unknown", source="sysfs"
-            ),
-            Evidence(label="nvidia module loaded", value=False, source="/proc/modules"),
-            Evidence(label="nouveau loaded", value=shown(kernel.nouveau_loaded), source="/proc/modules"),
+            Evidence(label="GPUs on the PCI bus", value=len(gpus) if gpus is not None else "unknown", source="sysfs"),
             Evidence(label="Secure Boot", value=shown(kernel.secure_boot), source="EFI variable"),
+            Evidence(label="nouveau loaded", value=shown(kernel.nouveau_loaded), source="/proc/modules"),
+            Evidence(label="nvidia loaded", value=False, source="/proc/modules"),
             Evidence(label="module for this kernel", value=shown(kernel.module_on_disk), source="/lib/modules"),
         ),
         fixes=() if gpus == () else tuple(on_host(fix) for fix in fixes) if in_container else fixes,

@@ -22,7 +22,7 @@ NOUVEAU = _fix(
 )
 ENROL_KEY = _fix(
     "enrol-module-key",
-    "Enrol the module's signing key for Secure Boot",
+    "Enrol the module's key for Secure Boot",
     "sudo mokutil --import /var/lib/shim-signed/mok/MOK.der && sudo reboot",
     10,
 )
@@ -47,7 +47,7 @@ def reason_of(kernel: Kernel, nvml: Nvml | None, cuda: Cuda | None, host: Host |
         if nouveau:
             return "nouveau holds the GPU", (NOUVEAU,)
         if either(kernel.secure_boot, False):
-            return "Secure Boot is on and refuses a module whose key is not enrolled", (ENROL_KEY,)
+            return "Secure Boot refuses it, its key is not enrolled", (ENROL_KEY,)
         return "it lies ready for this kernel", (LOAD,)
     if libraries:
         return "no module was built for the running kernel", (BUILD,)

@@ -7,7 +7,7 @@ from gpudoctor.sdk import Fix, Gain, Grade, unblocks
 LOST = frozenset({"unknown_error", "no_permission"})  # nvidia-container-toolkit issues 48, 251, 1227
 RECREATE = Fix(
     id="recreate-container",
-    title="Recreate the container; then pass the devices by CDI or by name, so that a systemd reload keeps them",
+    title="Recreate the container, its GPU passed by CDI",
     action="command",
     text="docker run --device nvidia.com/gpu=all IMAGE",
     gain=unblocks("the container gets its device permissions back"),
@@ -15,14 +15,14 @@ RECREATE = Fix(
 )
 UTILITY = Fix(
     id="utility-capability",
-    title="Start the container with the utility capability, which brings NVML",
+    title="Start it with the utility capability (NVML)",
     action="command",
     text="docker run --gpus all -e NVIDIA_DRIVER_CAPABILITIES=compute,utility IMAGE",
     gain=Gain(grade=Grade.UNPROVEN, basis="makes the GPU's figures readable; not faster"),
 )
 REBIND = Fix(
     id="reinstall-nvml-bindings",
-    title="Put the official NVML bindings back into gpudoctor's environment",
+    title="Mend the NVML bindings gpudoctor uses",
     action="command",
     text="pip uninstall -y pynvml && pip install --force-reinstall nvidia-ml-py",
     gain=Gain(grade=Grade.UNPROVEN, basis="makes the GPU's figures readable; not faster"),
@@ -31,7 +31,7 @@ REBIND = Fix(
 
 LOOK = Fix(
     id="ask-nvidia-smi",
-    title="See whether nvidia-smi, which uses NVML too, works",
+    title="See whether nvidia-smi works (NVML as well)",
     action="command",
     text="nvidia-smi",
     gain=Gain(grade=Grade.UNPROVEN, basis="tells whether it is the driver or gpudoctor's environment"),

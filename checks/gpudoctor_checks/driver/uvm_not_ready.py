@@ -49,7 +49,7 @@ FELL_OFF_THE_BUS = 79  # NVIDIA Xid catalog
 NEEDED_NODES = ("/dev/nvidiactl", "/dev/nvidia-uvm")
 RELOAD = Fix(
     id="reload-uvm",
-    title="Reload nvidia_uvm (end the programs that use CUDA first), or reboot",
+    title="End CUDA programs and reload nvidia_uvm",
     action="command",
     text="sudo rmmod nvidia_uvm && sudo modprobe nvidia_uvm",
     gain=unblocks("cuInit needs a working nvidia_uvm"),
@@ -57,7 +57,7 @@ RELOAD = Fix(
 )
 MAKE_NODES = Fix(
     id="make-device-nodes",
-    title="Load nvidia_uvm and make its device nodes (package nvidia-modprobe)",
+    title="Load nvidia_uvm and make its device nodes",
     action="command",
     text="sudo nvidia-modprobe -c 0 -u",
     gain=unblocks("cuInit needs nvidia_uvm and the device nodes"),
@@ -68,7 +68,7 @@ MAKE_NODES = Fix(
 @check(
     code="GD109",
     slug="uvm-not-ready",
-    title="nvidia_uvm or a device node is missing or broken",
+    title="nvidia_uvm is missing or broken",
     family="driver",
     cause="uvm-not-ready",
 )

@@ -72,7 +72,7 @@ def dropped(
     weight = weigh_cudnn(0.95, baseline)
     yield Finding(
         summary=f"cuDNN {version} has no code for {named(devices, oldest)}"
-        + (f"; the last that has is {last}." if last else "."),
+        + (f"; {last} is the last with." if last else "."),
         severity=Severity.ERROR if len(without) == len(set(devices.compute_capabilities)) else Severity.WARNING,
         confidence=weight.confidence,
         basis=weight.basis,

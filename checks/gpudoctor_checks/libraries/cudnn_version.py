@@ -48,7 +48,7 @@ from gpudoctor_checks.presence import gpu_present
 @check(
     code="GD204",
     slug="cudnn-version",
-    title="TensorFlow does not accept the cuDNN that gets loaded",
+    title="TensorFlow does not accept this cuDNN",
     family="libraries",
     cause="cudnn-version",
 )

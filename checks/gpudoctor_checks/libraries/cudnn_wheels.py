@@ -9,7 +9,7 @@ CUDNN_9 = 9
 NEWEST_CUDNN = "9.28"  # what pip takes on the day of the facts (cudnn_releases)
 UNSET_PATH = Fix(
     id="unset-ld-library-path",
-    title="Take the path off that puts another cuDNN first",
+    title="Drop the path that puts that cuDNN first",
     action="command",
     text="unset LD_LIBRARY_PATH",
     gain=unblocks("TensorFlow finds the cuDNN it was built for"),
@@ -32,7 +32,7 @@ def raise_cudnn(tensorflow: TensorFlow, built: str, devices: Devices | None, *, 
     text = commands.get(either(tensorflow.origin, ""))
     fix = Fix(
         id="raise-cudnn",
-        title=f"Install a cuDNN that this TensorFlow accepts ({built} or newer)",
+        title=f"Install cuDNN {built} or newer",
         action="command" if text else "manual",
         text=text or f"Put cuDNN {built} or newer ({major}.x) first on the library path, then restart Python",
         gain=unblocks("convolutions and recurrent layers need it"),
@@ -56,7 +56,7 @@ def keep_older_cudnn(tensorflow: TensorFlow, oldest: int, last: str | None) -> t
     return (
         Fix(
             id="keep-older-cudnn",
-            title=f"Keep cuDNN at {last}, the last with code for this GPU",
+            title=f"Keep cuDNN {last}, the last for this GPU",
             action="command" if by_pip else "manual",
             text=text if by_pip else f"Use an image or build with cuDNN {last} or older of the same major version",
             gain=unblocks("convolutions and recurrent layers run again"),

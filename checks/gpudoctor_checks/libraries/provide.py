@@ -39,7 +39,7 @@ def provide_libraries(
     cuda, cudnn = either(tensorflow.cuda_version, "the CUDA"), either(tensorflow.cudnn_version, "")
     by_hand = _fix(
         "install-cuda-by-hand",
-        "Install the CUDA and cuDNN that this build was made with",
+        "Install the CUDA this build was made with",
         f"Install CUDA {cuda} and cuDNN {cudnn} and put their lib folder on LD_LIBRARY_PATH before Python starts",
         action="manual",
         minutes=40,
@@ -49,7 +49,7 @@ def provide_libraries(
         return (
             _fix(
                 "install-tensorflow",
-                "Install conda-forge's CUDA build again, with its libraries",
+                "Install conda-forge's CUDA build again",
                 f"conda install -c conda-forge --force-reinstall 'tensorflow={version}=cuda*'",
                 minutes=10,
             ),
@@ -58,7 +58,7 @@ def provide_libraries(
         return (
             _fix(
                 "start-container-unchanged",
-                "Start NVIDIA's image unchanged: its libraries are in it",
+                "Start NVIDIA's image unchanged",
                 "docker run --gpus all IMAGE (without LD_LIBRARY_PATH, and without pip install of nvidia-* wheels)",
                 action="manual",
             ),
@@ -68,7 +68,7 @@ def provide_libraries(
     if not versions.at_least(version, FIRST_WITH_EXTRA):
         newer = _fix(
             "install-tensorflow",
-            "Or move to a release that brings its CUDA along",
+            "Or use a release that brings its CUDA along",
             "pip install 'tensorflow[and-cuda]'",
             minutes=60,
             risk="medium",
@@ -77,11 +77,7 @@ def provide_libraries(
     wheels = [_wheel_of(each, cuda, packages) for each in absent]
     if all(wheels):
         return (mend_runpath(version) or _reinstall(wheels),)
-    return (
-        _fix(
-            "install-tensorflow", "Install this TensorFlow with its CUDA libraries", _with_extra(version, capabilities)
-        ),
-    )
+    return (_fix("install-tensorflow", "This TensorFlow with its CUDA libraries", _with_extra(version, capabilities)),)
 
 
 def mend_runpath(version: str) -> Fix | None:

@@ -47,7 +47,7 @@ LARGEST_CACHE_BYTES = 1 << 32
 SAVES_STARTS = Gain(grade=Grade.UNPROVEN, basis="saves the compilation at later starts; steps are not faster")
 CACHE = Fix(
     id="enlarge-cuda-cache",
-    title="Keep what the driver compiles, with room for all of it",
+    title="Keep what is compiled, with room for all",
     action="command",
     text=f"unset CUDA_CACHE_DISABLE; export CUDA_CACHE_MAXSIZE={LARGEST_CACHE_BYTES}",
     gain=SAVES_STARTS,
@@ -67,7 +67,7 @@ MOUNT = Fix(
 @check(
     code="GD208",
     slug="ptx-jit",
-    title="Kernels for this GPU are compiled at first use",
+    title="GPU kernels are compiled at first use",
     family="libraries",
     cause="ptx-jit",
     core=False,
@@ -89,14 +89,14 @@ def compiled_at_first_use(
     objects = tensorflow_releases.binary_objects(release, newest) if release is not None else None
     in_container = host is not None and either(host.container, "none") != "none"
     yield Finding(
-        summary=f"The driver compiles {'most' if objects else 'all'} kernels for {named(devices, newest)} at first use"
-        + (f", each time: {cache}." if cache else ": the first start takes minutes."),
+        summary=f"{named(devices, newest)}: {'most' if objects else 'all'} kernels are compiled at "
+        + (f"each start: {cache}." if cache else "the first start, for minutes."),
         severity=Severity.WARNING if cache or stuck else Severity.INFO,
         confidence=0.95 if stuck else 0.9 if trained else 0.85,
         basis="the code inside the build" + (f"; the probe {baseline.status}" if stuck and baseline else ""),
         evidence=(
             Evidence(
-                label="binary code for this GPU",
+                label="binary code",
                 value=f"{objects[0]} of {objects[1]}" if objects else "none",
                 unit="code objects",
                 source="fat binaries of the wheel" if objects else "build",

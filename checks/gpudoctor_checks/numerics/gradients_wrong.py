@@ -61,7 +61,7 @@ FIXES = (
     ),
     Fix(
         id="test-board",
-        title="Let NVIDIA's diagnosis load the board (needs DCGM and an idle GPU)",
+        title="Test the idle GPU with NVIDIA's DCGM",
         action="command",
         text="dcgmi diag -r 3",
         gain=TRUST,

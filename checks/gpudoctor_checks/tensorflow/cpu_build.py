@@ -90,15 +90,15 @@ def cpu_only(
     distribution = either(tensorflow.distribution, "tensorflow")
     version = either(tensorflow.version, "")
     yield Finding(
-        summary=f"TensorFlow {version} is a CPU-only build ({distribution})"
-        + (": it cannot use the GPU of this machine." if present else "."),
+        summary=f"TensorFlow {version} ({distribution}) is a CPU-only build"
+        + (": it never uses a GPU." if present else "."),
         severity=Severity.ERROR if present else Severity.WARNING if present is None else Severity.INFO,
         confidence=weight.confidence,
         basis=weight.basis,
         evidence=(
             Evidence(label="is_cuda_build", value=False, source=either(tensorflow.build_info_from, "build")),
             Evidence(label="package", value=f"{distribution} {version}".strip(), source="installed packages"),
-            Evidence(label="nvidia-* wheels this build never opens", value=useless, source="installed packages"),
+            Evidence(label="nvidia wheels, useless", value=useless, source="installed packages"),
         ),
         fixes=_fixes(tensorflow, host, system) if present is not False else (),
         cause="windows-native" if system == "windows" else "cpu-build",

@@ -52,7 +52,7 @@ WHAT = {
 @check(
     code="GD304",
     slug="known-defect",
-    title="A known defect of this TensorFlow release strikes here",
+    title="A known defect of this TensorFlow strikes",
     family="tensorflow",
     cause=("and-cuda-wheels", "cudnn-version", "protobuf", "xla-libdevice-ptxas"),
 )
@@ -83,7 +83,9 @@ def struck(
             evidence=(
                 Evidence(label="defect", value=defect.id, source=defect.source),
                 Evidence(label="strikes with", value=defect.conditions or "always", source=defect.evidence),
-                Evidence(label="reported in", value=", ".join(defect.issues) or "not reported", source="issue threads"),
+                Evidence(
+                    label="reported in", value=", ".join(defect.issues[:2]) or "not reported", source="issue threads"
+                ),
             ),
             fixes=(_fix(defect),),
             cause=defect.cause or "",

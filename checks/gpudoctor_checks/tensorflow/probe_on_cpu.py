@@ -39,7 +39,7 @@ from gpudoctor.sdk import (
 SURE = 0.98  # a training that ran is the fact itself; what is left is a device name misread
 LOOK_FOR_PLACEMENT = Fix(
     id="look-for-cpu-placement",
-    title="If no cause is named: find code that runs at start-up and keeps TensorFlow off the GPU",
+    title="No cause named? Find code that forbids the GPU",
     action="command",
     text="grep -rn --include=*.py -e set_visible_devices -e CPU:0 .",
     gain=Gain(grade=Grade.UNPROVEN, basis="tells the place; changes nothing"),

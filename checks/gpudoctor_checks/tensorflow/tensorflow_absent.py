@@ -62,7 +62,7 @@ KNOWN = (
 @check(
     code="GD303",
     slug="tensorflow-absent",
-    title="TensorFlow is not installed or cannot be imported",
+    title="TensorFlow is missing or cannot be imported",
     family="tensorflow",
     cause=("tensorflow-absent", "numpy2", "protobuf"),
 )
