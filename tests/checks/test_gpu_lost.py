@@ -15,7 +15,17 @@ from gpudoctor.model.snapshot import Snapshot
 from gpudoctor.testing import judge
 from gpudoctor_checks.hardware.gpu_lost import lost
 from tests.checks.case import Case
-from tests.checks.machines import broken, changed, healthy_h100, make_gpu, make_machine, trained, with_trial, without
+from tests.checks.machines import (
+    broken,
+    changed,
+    healthy_h100,
+    make_gpu,
+    make_machine,
+    on_cpu,
+    trained,
+    with_trial,
+    without,
+)
 
 OFF_THE_BUS = XidEvent(code=79, pci="0000:18:00.0", message="GPU has fallen off the bus.")
 
@@ -74,6 +84,13 @@ def test_a_hardware_xid_on_a_gpu_that_answers_is_a_warning(code: int) -> None:
     machine = with_xids(healthy_h100(), XidEvent(code=code, message="as logged"))
     assert the_finding(machine).severity is Severity.WARNING
     assert the_finding(with_trial(machine, broken())).severity is Severity.ERROR
+
+
+def test_a_hardware_xid_where_no_gpu_could_be_asked_is_an_error() -> None:
+    blind = without(with_xids(healthy_h100(), OFF_THE_BUS), "gpus")
+    assert the_finding(with_trial(blind, None)).severity is Severity.ERROR
+    assert the_finding(with_trial(blind, on_cpu())).severity is Severity.ERROR
+    assert the_finding(with_trial(blind, trained())).severity is Severity.WARNING
 
 
 @pytest.mark.parametrize("code", [13, 31, 43, 45, 63, 154, 9999])

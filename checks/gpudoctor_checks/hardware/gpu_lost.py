@@ -36,6 +36,7 @@ from gpudoctor.sdk import (
     weigh_faulty,
     xids,
 )
+from gpudoctor_checks.figures import known
 
 SAID = 0.97  # NVML itself says that the GPU is lost
 SILENT = 0.9  # NVML gets no answer and the kernel log tells of a hardware error
@@ -67,7 +68,8 @@ def lost(gpus: Gpus | None, kernel: Kernel | None, baseline: Trial | None) -> It
     for gpu in silent:
         yield _lost(gpu, len(devices), faults, baseline)
     if faults and not silent:
-        yield _logged(faults, baseline)
+        trained = baseline is not None and baseline.status == "ok" and baseline.device == "GPU"
+        yield _logged(faults, baseline, answers=trained or bool(devices))
     if not silent and not faults:
         unreadable = [f"GPU {gpu.index}: {gpu.status}" for gpu in devices if gpu.status != "ok"]
         if unreadable or not devices:
@@ -90,13 +92,15 @@ def _lost(gpu: Gpu, count: int, faults: list[XidEvent], baseline: Trial | None) 
     )
 
 
-def _logged(faults: list[XidEvent], baseline: Trial | None) -> Finding:
-    broke = baseline is not None and baseline.status in FELL
-    weight = Weight(confidence=LOGGED, basis="the kernel log since the machine started; the GPU answers now")
-    weight = weigh_faulty(LOGGED, baseline) if broke else weight
+def _logged(faults: list[XidEvent], baseline: Trial | None, *, answers: bool) -> Finding:
+    """Judge an Xid that was logged while NVML finds no GPU silent, or could not be asked."""
+    fell = baseline is not None and baseline.status in FELL
+    now = "; the GPU answers now" if answers else "; no GPU could be asked"
+    alone = Weight(confidence=LOGGED, basis=f"the kernel log since the machine started{now}")
+    weight = weigh_faulty(LOGGED, baseline) if fell else alone
     return Finding(
         summary=f"The driver logged a hardware error: Xid {', '.join(str(each.code) for each in faults)}.",
-        severity=Severity.ERROR if broke else Severity.WARNING,
+        severity=Severity.WARNING if answers and not fell else Severity.ERROR,
         confidence=weight.confidence,
         basis=weight.basis,
         evidence=_lines(faults),
@@ -105,20 +109,14 @@ def _logged(faults: list[XidEvent], baseline: Trial | None) -> Finding:
 
 
 def _is_hardware(event: XidEvent) -> bool:
-    known = xids.xid(event.code)
-    return known is not None and known.category == "hardware"
+    row = xids.xid(event.code)
+    return row is not None and row.category == "hardware"
 
 
 def _lines(faults: list[XidEvent]) -> tuple[Evidence, ...]:
-    return tuple(
-        Evidence(label=f"Xid {each.code}", value=f"{_meaning(each)} ({each.count}x)", source="kernel log")
-        for each in faults
-    )
-
-
-def _meaning(event: XidEvent) -> str:
-    known = xids.xid(event.code)
-    return known.description if known is not None else either(event.message, "")
+    rows = [(each, xids.xid(each.code)) for each in faults]
+    figures = ((f"Xid {each.code}", f"{row.description} ({each.count}x)", "") for each, row in rows if row is not None)
+    return known("kernel log", *figures)
 
 
 def _reset(index: int) -> Fix:
