@@ -14,10 +14,9 @@ How to fix
     Set the policy before the model is built, and keep the last layer in float32:
         keras.mixed_precision.set_global_policy("mixed_float16")
         outputs = keras.layers.Dense(10, activation="softmax", dtype="float32")(x)
-    From compute capability 8.0 on,
-    mixed_bfloat16 needs no loss scaling; with mixed_float16, compile() adds it by itself. Make layer widths, filters and
-    batch multiples of 8. Compare the validation loss with a float32 run. Small models gain nothing: their steps are
-    bound by launches (GD602).
+    From compute capability 8.0 on, mixed_bfloat16 needs no loss scaling; with mixed_float16, compile() adds it by itself.
+    Make layer widths, filters and batch multiples of 8, and compare the validation loss with a float32 run. Small models
+    gain nothing: their steps are bound by launches (GD602).
 """
 
 from __future__ import annotations

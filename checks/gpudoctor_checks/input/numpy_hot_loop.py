@@ -1,13 +1,13 @@
 """GD504: what NumPy in the training loop costs on this machine.
 
 What it does
-    Trains the reference network twice in turn: once with the batch prepared and the loss read through NumPy at each step,
-    once with TensorFlow operations only. The ratio is what such a habit costs here. It has not read your code.
+    Trains the reference network in turn with each batch prepared and each result counted by NumPy, and with the same work
+    as TensorFlow ops. The ratio is what such a habit costs here. It has not read your code.
 
 Why it matters
     NumPy works on the CPU. Each `.numpy()`, `np.` call or Python loop over examples inside a training step copies data off
-    the GPU, waits until all work queued there is done, and copies back. The GPU is idle meanwhile, and a faster GPU
-    makes the loss larger. One conversion before training, or one at the end of an epoch, costs nothing worth naming.
+    the GPU, waits until all work queued there is done, and copies back. The GPU is idle meanwhile, and the faster
+    the GPU, the larger the share lost. One conversion before training, or one at the end of an epoch, costs nothing worth naming.
 
 How to fix
     Inside the step use tf.* on tensors and keep the whole step in one @tf.function. Collect losses as tensors or in a

@@ -2,13 +2,14 @@
 
 What it does
     Reads the dump that TensorFlow's allocator prints when it runs out of memory: was more memory free than was asked for?
-    And it lets the probe cut this machine's allocator into known pieces and compares what it reports with the truth.
-    Fragmentation is 1 - largest free chunk / total free. The probe's own pieces are an instrument, never your fault.
+    And it lets the probe train on batches of many sizes and measure, in three ways that must agree, how free memory lies
+    in this machine's allocator. Fragmentation is 1 - largest free chunk / total free. The pieces that the probe makes are
+    an instrument, never your fault.
 
 Why it matters
-    A request needs one piece. When none is large enough, training ends out of memory although gigabytes are free, mostly
-    after hours, and mostly where the shapes of batches vary. TensorFlow prints the hint about fragmentation on every
-    such end, also where memory is simply full, so the hint proves nothing; the dump does.
+    A request needs one piece. When none is large enough, training ends out of memory although gigabytes are free, often
+    where the shapes of batches vary. TensorFlow prints its hint about fragmentation at every such end, also where memory
+    is simply full, so the hint proves nothing; the dump does.
 
 How to fix
     TF_GPU_ALLOCATOR=cuda_malloc_async lets the driver join free pieces. Give batches few different shapes: pad or bucket
@@ -124,7 +125,7 @@ def _unhealthy(trial: Trial) -> Finding:
         summary=f"The allocator itself is at fault: {trial.reason}.",
         severity=Severity.WARNING,
         confidence=COUNTED,
-        basis="the probe cut the allocator's memory into known pieces",
+        basis="the probe asked for the block that the allocator lists as free",
         evidence=tuple(
             Evidence(label=name.replace("_", " "), value=value, source="probe, trial fragmentation")
             for name, value in trial.values.items()

@@ -5,8 +5,8 @@ What it does
     by NumPy. The tolerance covers what float32, TF32 or float16 arithmetic may lose, and nothing more.
 
 Why it matters
-    Training on wrong gradients still prints a falling loss for a while. It ends in a worse model, in NaN, or in results
-    that nobody can repeat. No other message says so: the hardware, the driver and TensorFlow all report success.
+    Training on wrong gradients can still print a falling loss. It ends in a worse model, in NaN, or in results that
+    nobody can repeat, and no message says so: the hardware, the driver and TensorFlow all report success.
 
 How to fix
     Do not trust results from this device until the cause is known. Repeat the trial: a fault that comes and goes points to
