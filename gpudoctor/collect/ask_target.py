@@ -10,9 +10,14 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, cast
+from time import monotonic, sleep
+from typing import TYPE_CHECKING, Any, cast
+
+if TYPE_CHECKING:
+    import subprocess
 
 SCRIPTS = Path(__file__).with_name("for_target")
+GRACE_S, POLL_S = 0.5, 0.01  # a killed process is gone in milliseconds, or not at all
 MARK = "gpudoctor:"  # tells our lines from what a sitecustomize or a library prints
 
 
@@ -37,7 +42,7 @@ def ask_target(
 
     Raises OSError when the interpreter cannot be started. A process that cannot be killed is left behind, not waited for.
     """
-    import subprocess  # noqa: PLC0415  # 8 ms of import that a scan of gpudoctor's own interpreter does not need
+    import subprocess  # noqa: PLC0415  # about 8 ms of import that a scan of gpudoctor's own interpreter does not need
 
     text = (SCRIPTS / f"{script}.py").read_text(encoding="utf-8")
     process = subprocess.Popen(
@@ -48,19 +53,31 @@ def ask_target(
         env=None if environ is None else dict(environ),
         start_new_session=os.name == "posix",
     )
+    exit_code: int | None = None
     try:
         output, errors = process.communicate(timeout=deadline_s)
+        exit_code = process.returncode
     except subprocess.TimeoutExpired as late:
-        process.kill()
         output, errors = late.output or b"", late.stderr or b""
-        process.returncode = process.poll()
+        _leave(process)
     lines = output.decode(errors="replace").splitlines()
     values = (_value(line.removeprefix(MARK)) for line in lines if line.startswith(MARK))
     return Answers(
         values=tuple(value for value in values if value is not None),
-        exit_code=process.returncode,
+        exit_code=exit_code,
         errors=errors.decode(errors="replace"),
     )
+
+
+def _leave(process: subprocess.Popen[bytes]) -> None:
+    """Kill the process and let go of it, whether or not it dies: in a driver's system call it may never."""
+    process.kill()
+    end = monotonic() + GRACE_S
+    while process.poll() is None and monotonic() < end:
+        sleep(POLL_S)
+    for pipe in (process.stdout, process.stderr):
+        if pipe is not None:
+            pipe.close()
 
 
 def _value(line: str) -> Mapping[str, Any] | None:

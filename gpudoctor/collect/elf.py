@@ -18,7 +18,7 @@ HEADER_BYTES, PROGRAM_HEADER_BYTES = 64, 56
 LOAD, DYNAMIC = 1, 2
 END, NEEDED, STRING_TABLE, SONAME, RPATH, RUNPATH = 0, 1, 5, 14, 15, 29
 CHUNK_BYTES = 65536  # the RUNPATH of a TensorFlow wheel has 16 KB (measured: 2.20.0), most strings under 50 bytes
-MAX_STRING_BYTES = 1 << 20
+MAX_BYTES = 1 << 20  # of one read: a damaged file may name any size
 
 
 class ElfError(ValueError):
@@ -65,7 +65,7 @@ def read_dynamic(path: Path) -> Dynamic:
         machine = _machine(header, path)
         try:
             return _read(file, header, machine)
-        except (struct.error, IndexError) as error:
+        except (struct.error, IndexError, OverflowError) as error:
             raise ElfError(f"damaged or cut short: {path}") from error
 
 
@@ -118,17 +118,24 @@ def _offset(address: int, loads: list[tuple[int, int, int]]) -> int:
 
 
 def _at(file: BinaryIO, offset: int, size: int) -> bytes:
-    file.seek(offset)
-    data = file.read(size)
+    _seek(file, offset)
+    data = file.read(min(size, MAX_BYTES))
     if len(data) < size:
         raise IndexError(offset)
     return data
 
 
+def _seek(file: BinaryIO, offset: int) -> None:
+    try:
+        file.seek(offset)
+    except OSError as error:  # an offset that no file can have
+        raise IndexError(offset) from error
+
+
 def _string(file: BinaryIO, offset: int) -> str:
-    file.seek(offset)
+    _seek(file, offset)
     data = b""
-    while b"\0" not in data and len(data) < MAX_STRING_BYTES:
+    while b"\0" not in data and len(data) < MAX_BYTES:
         more = file.read(CHUNK_BYTES if data else 256)
         if not more:
             raise IndexError(offset)

@@ -29,13 +29,14 @@ def count_code_objects(path: Path) -> Mapping[str, int]:
     Raises OSError when the file cannot be read, ElfError when it is not a 64-bit ELF file or is cut short.
     """
     counts: Counter[tuple[int, int]] = Counter()
-    with path.open("rb") as file, mmap(file.fileno(), 0, access=ACCESS_READ) as data:
-        if data[: len(ELF_MAGIC)] != ELF_MAGIC:
+    with path.open("rb") as file:
+        if file.read(len(ELF_MAGIC)) != ELF_MAGIC:
             raise ElfError(f"not a 64-bit little-endian ELF file: {path}")
         try:
-            for start, end in _sections(data):
-                counts.update(_objects(data, start, end))
-        except struct.error as error:
+            with mmap(file.fileno(), 0, access=ACCESS_READ) as data:
+                for start, end in _sections(data):
+                    counts.update(_objects(data, start, end))
+        except (struct.error, IndexError, OverflowError) as error:
             raise ElfError(f"damaged or cut short: {path}") from error
     ordered = sorted(counts.items(), key=lambda item: (-item[0][0], item[0][1]))
     return {f"{KINDS[kind]}_{architecture}": count for (kind, architecture), count in ordered}

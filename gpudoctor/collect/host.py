@@ -70,7 +70,9 @@ def _elsewhere(system: str) -> Host:
 def _cpu(root: Path) -> Cpu:
     cores = _count(_word(root / "sys/devices/system/cpu/online"))
     affinity = _count(_fields(root / "proc/self/status").get("Cpus_allowed_list", ""))
-    if root == THIS_MACHINE:  # some sandboxes hide both files
+    if isinstance(cores, Missing):
+        cores = _text(root / "proc/cpuinfo").count("processor\t:") or NOT_TOLD
+    if root == THIS_MACHINE:  # some sandboxes hide these files
         cores = (os.cpu_count() or NOT_TOLD) if isinstance(cores, Missing) else cores
         affinity = len(os.sched_getaffinity(0)) if isinstance(affinity, Missing) else affinity
     return Cpu(model=_cpu_model(root), cores=cores, affinity=affinity)
@@ -140,7 +142,7 @@ def _shared_memory(root: Path) -> Maybe[int]:
         except OSError as error:
             return Missing(error.strerror or "cannot be asked")
         return room.f_blocks * room.f_frsize
-    for line in _text(root / "proc/self/mounts").splitlines():
+    for line in _text(root / "proc/mounts").splitlines():
         words = line.split()
         if len(words) > 3 and words[1] == "/dev/shm":  # noqa: S108  # see above
             size = next((each[5:] for each in words[3].split(",") if each.startswith("size=")), "")

@@ -16,7 +16,7 @@ from gpudoctor.collect.ask_target import plain
 from gpudoctor.collect.build_facts import read_cuda_config
 from gpudoctor.collect.interpreter import Interpreter
 from gpudoctor.collect.library_identity import NO_PACKAGE, Identifier
-from gpudoctor.collect.loader import Found, Loader
+from gpudoctor.collect.loader import Found, Loader, Opened, Process
 from gpudoctor.collect.python_env import Distribution, package_folders
 from gpudoctor.collect.tensorflow_build import framework_library
 from gpudoctor.model.missing import Maybe, Missing
@@ -50,7 +50,7 @@ CPU_ONLY = Missing("this TensorFlow is not a CUDA build")
 class _Scene:
     """What all look-ups share."""
 
-    loader: Loader
+    process: Process
     identifier: Identifier
     framework: Path
     elsewhere: tuple[str, ...]
@@ -83,7 +83,7 @@ def collect_libraries(
         return Missing("the build does not say which CUDA libraries it opens")
     sites = package_folders(interpreter)
     scene = _Scene(
-        loader=loader,
+        process=Process(loader, CUDA_NAMES),
         identifier=Identifier(prefix=interpreter.prefix, sites=sites, distributions=distributions),
         framework=framework,
         elsewhere=tuple(_elsewhere(sites, interpreter.prefix, root)),
@@ -114,28 +114,29 @@ def _named(config: Mapping[str, str], libraries: Sequence[tuple[str, str]]) -> t
 
 
 def _rows(scene: _Scene, wanted: Mapping[str, bool]) -> Iterator[Library]:
+    """Yield a row a library in the order of opening, and after it what it brings that has no row of its own."""
     listed = set(wanted)
     for soname, needed in wanted.items():
-        found = scene.loader.find(soname, (scene.framework,))
-        row = _row(scene, soname, found, needed=needed)
-        below = _below(scene, soname, found[0]) if found else {}
-        absent = [name for name, files in below.items() if not files]
-        if absent:
+        opened = scene.process.open(soname, (scene.framework,))
+        parts = _open_parts(scene, soname, opened)
+        absent = (*opened.absent, *(name for name, files in parts.items() if not files))
+        row = _row(scene, soname, opened.files, needed=needed)
+        if opened.files and absent:
             row = replace(row, loadable=False, error=f"{', '.join(absent)} not found, which it needs")
         yield row
-        own = set(cudnn_parts(soname))
-        for name, files in below.items():
-            together = name in own and files and files[0].path.parent == found[0].path.parent
-            if name not in listed and not together:
+        for name, files in {**opened.linked, **dict.fromkeys(opened.absent, ()), **parts}.items():
+            apart = name not in parts or not files or files[0].path.parent != opened.files[0].path.parent
+            if name not in listed and apart:  # cuDNN's parts beside it go without saying
                 listed.add(name)
                 yield _row(scene, name, files, needed=needed)
 
 
-def _below(scene: _Scene, soname: str, found: Found) -> dict[str, tuple[Found, ...]]:
-    """Return what the library itself needs: linked CUDA libraries, and for cuDNN those that it opens when used."""
-    linked = (name for name in scene.loader.dynamic(found.path).needed if CUDA_NAMES.match(name))
-    callers = (found.path, scene.framework)
-    return {name: scene.loader.find(name, callers) for name in (*linked, *cudnn_parts(soname))}
+def _open_parts(scene: _Scene, soname: str, opened: Opened) -> dict[str, tuple[Found, ...]]:
+    """Return the parts that a cuDNN opens when it is first used."""
+    if not opened.files:
+        return {}
+    callers = (opened.files[0].path, scene.framework)
+    return {name: scene.process.open(name, callers).files for name in cudnn_parts(soname)}
 
 
 def cudnn_parts(soname: str) -> tuple[str, ...]:

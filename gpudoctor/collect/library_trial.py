@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from time import monotonic
 
-from gpudoctor.collect.ask_target import ask_target, plain
+from gpudoctor.collect.ask_target import Answers, ask_target, plain
 from gpudoctor.collect.interpreter import Interpreter
 from gpudoctor.collect.libraries import cudnn_parts
 from gpudoctor.model.missing import Maybe, Missing
@@ -18,7 +18,7 @@ from gpudoctor.model.software import Library
 
 DEADLINE_S = 30.0  # DESIGN of the scan: libraries get 30 s (all of CUDA 12 with cuDNN takes 0.7 s here, warm)
 NO_ERROR = Missing("none")
-NO_CALL = Missing("the library has no version call")
+MAX_REASON = 200  # characters that are kept of a library's last words
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,7 +73,7 @@ def _load(
             if "path" in value:
                 answers[str(value["path"])] = _Answer(error=value["error"], version=value.get("version"))
         if last and last not in answers:
-            answers[last] = _Answer(error=_how_it_ended(told.exit_code, deadline_s))
+            answers[last] = _Answer(error=_how_it_ended(told, deadline_s))
         remaining = [path for path in pending if path not in answers]
         if len(remaining) == len(pending):
             break  # not one answer: the interpreter itself fails
@@ -81,10 +81,12 @@ def _load(
     return answers
 
 
-def _how_it_ended(exit_code: int | None, deadline_s: float) -> str:
-    if exit_code is None:
+def _how_it_ended(told: Answers, deadline_s: float) -> str:
+    if told.exit_code is None:
         return f"loading it did not end within {deadline_s:g} s"
-    return f"loading it killed the process ({f'signal {-exit_code}' if exit_code < 0 else f'exit code {exit_code}'})"
+    end = f"signal {-told.exit_code}" if told.exit_code < 0 else f"exit code {told.exit_code}"
+    said = "".join(f": {line}" for line in told.errors.strip().splitlines()[-1:])
+    return f"loading it killed the process ({end}){said[:MAX_REASON]}"
 
 
 def _judged(library: Library, files: Sequence[str], answers: Mapping[str, _Answer]) -> Library:
@@ -97,8 +99,10 @@ def _judged(library: Library, files: Sequence[str], answers: Mapping[str, _Answe
     version = known[0].version
     if version is not None:
         library = replace(library, version=_longer(version, library.version), version_from="call")
-    if errors or library.loadable is False:  # a part that it needs is already known to be absent
-        return replace(library, loadable=False, error=errors[0] if errors else library.error)
+    if library.loadable is False:  # what it needs is already known to be absent: the plainer reason
+        return library
+    if errors:
+        return replace(library, loadable=False, error=errors[0])
     return replace(library, loadable=True, error=NO_ERROR)
 
 

@@ -7,6 +7,7 @@ is that of glibc's `_dl_map_object` (elf/dl-load.c); its hardware sub-folders (g
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -99,6 +100,48 @@ class Loader:
         if by in {"cache", "default"} or under.exists():
             return Found(path=under, shown=os.path.normpath(text), by=by)
         return Found(path=Path(text), shown=os.path.normpath(text), by=by)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Opened:
+    """What opening a library brings: its files in search order, those that came with it, and what is not found.
+
+    With anything absent the loader takes all of it back and fails.
+    """
+
+    files: tuple[Found, ...]
+    linked: dict[str, tuple[Found, ...]]
+    absent: tuple[str, ...]
+
+
+class Process:
+    """A process that opens libraries one after the other: a name that is loaded already is not searched again."""
+
+    def __init__(self, loader: Loader, wanted: re.Pattern[str]) -> None:
+        self._loader = loader
+        self._wanted = wanted
+        self._loaded: dict[str, tuple[Found, ...]] = {}
+
+    def open(self, name: str, callers: tuple[Path, ...]) -> Opened:
+        """Open a library with all that it is linked to (of the wanted names), breadth first as the loader does."""
+        new: dict[str, tuple[Found, ...]] = {}
+        absent: list[str] = []
+        queue = [(name, callers)]
+        for each, by in queue:  # grows while it is walked
+            if each in self._loaded or each in new:
+                continue
+            found = self._loader.find(each, by)
+            if not found:
+                absent.append(each)
+                continue
+            new[each] = found
+            linked = (other for other in self._loader.dynamic(found[0].path).needed if self._wanted.match(other))
+            queue += [(other, (found[0].path, *by)) for other in linked]
+        if not absent:
+            self._loaded |= new
+        files = self._loaded.get(name) or new.get(name, ())
+        linked_files = {each: found for each, found in new.items() if each != name}
+        return Opened(files=files, linked=linked_files, absent=tuple(dict.fromkeys(absent)))
 
 
 def _fits(path: Path, machine: int) -> bool:

@@ -43,7 +43,7 @@ class LoaderCache:
 
 
 def _lookup(data: bytes, name: bytes) -> Iterator[str]:
-    if b"\0" + name + b"\0" not in data:
+    if name + b"\0" not in data:  # a name may be the tail of its path, so nothing is sure to stand before it
         return  # the usual case with pip's libraries, a hundred times faster than the entries
     try:
         count: int = struct.unpack_from("<I", data, len(MAGIC))[0]
