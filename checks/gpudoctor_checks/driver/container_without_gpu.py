@@ -20,6 +20,7 @@ How to fix
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from gpudoctor.sdk import (
     Cuda,
@@ -27,6 +28,8 @@ from gpudoctor.sdk import (
     Evidence,
     Finding,
     Fix,
+    Gain,
+    Grade,
     Host,
     Kernel,
     NotApplicable,
@@ -83,8 +86,10 @@ def no_gpu_given(
     lacks_compute = bool(nodes) and capabilities is not None and not {"compute", "all"} & set(capabilities.split(","))
     weight = weigh_unusable(0.95 if on_host else 0.6, baseline)
     fix = give_container_gpu(container, capabilities=bool(nodes))
+    if not on_host:
+        fix = replace(fix, gain=Gain(grade=Grade.UNPROVEN, basis="only where the host has a GPU"))
     yield Finding(
-        summary="This container was started without the compute capability: there is no libcuda in it."
+        summary="Started without the compute capability: no libcuda here."
         if nodes
         else "The host has an NVIDIA GPU, but this container was started without it."
         if on_host

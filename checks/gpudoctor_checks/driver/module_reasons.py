@@ -26,12 +26,6 @@ ENROL_KEY = _fix(
     "sudo mokutil --import /var/lib/shim-signed/mok/MOK.der && sudo reboot",
     10,
 )
-BUILD = _fix(
-    "build-kernel-module",
-    "Build the module for the running kernel",
-    "sudo apt install linux-headers-$(uname -r) && sudo dkms autoinstall && sudo modprobe nvidia",
-    10,
-)
 LOAD = _fix("load-kernel-module", "Load the module", "sudo modprobe nvidia", 1)
 
 
@@ -50,12 +44,27 @@ def reason_of(kernel: Kernel, nvml: Nvml | None, cuda: Cuda | None, host: Host |
             return "Secure Boot refuses it, its key is not enrolled", (ENROL_KEY,)
         return "it lies ready for this kernel", (LOAD,)
     if libraries:
-        return "no module was built for the running kernel", (BUILD,)
+        return "no module was built for the running kernel", (_build(host),)
     if nouveau:
-        return "no NVIDIA driver is installed, and nouveau holds the GPU", (install, NOUVEAU)
+        after = replace(
+            NOUVEAU, effort_minutes=install.effort_minutes + NOUVEAU.effort_minutes
+        )  # the driver comes first
+        return "no NVIDIA driver is installed, and nouveau holds the GPU", (install, after)
     return "no NVIDIA driver is installed", (install,)
 
 
 def on_host(fix: Fix) -> Fix:
     """Return the fix as one for the host of this container."""
     return replace(fix, title=f"On the host: {fix.title}")
+
+
+def _build(host: Host | None) -> Fix:
+    system = either(host.distribution, "").lower() if host is not None else ""
+    by_dnf = system.startswith(("red hat", "rhel", "rocky", "almalinux", "centos", "fedora"))
+    headers = "dnf install kernel-devel-$(uname -r)" if by_dnf else "apt install linux-headers-$(uname -r)"
+    return _fix(
+        "build-kernel-module",
+        "Build the module for the running kernel",
+        f"sudo {headers} && sudo dkms autoinstall && sudo modprobe nvidia",
+        10,
+    )

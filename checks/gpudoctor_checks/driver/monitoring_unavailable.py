@@ -21,6 +21,7 @@ How to fix
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from gpudoctor.sdk import (
     Cuda,
@@ -38,6 +39,7 @@ from gpudoctor.sdk import (
     either,
     must_know,
     tensorflow_releases,
+    unblocks,
     weigh_unusable,
 )
 from gpudoctor_checks.driver.nvml_remedies import LOST, remedy
@@ -76,6 +78,8 @@ def no_figures(
         severity, works = Severity.INFO, "; CUDA works" if cu_init == 0 else ""
         summary = f"Monitoring is unavailable (NVML: {status}){works}."
     cause, fixes = remedy(status, in_container=in_container)
+    if severity is Severity.ERROR:
+        fixes = tuple(replace(fix, gain=unblocks("nothing uses the GPU before")) for fix in fixes)
     yield Finding(
         summary=summary,
         severity=severity,

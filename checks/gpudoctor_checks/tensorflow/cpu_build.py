@@ -53,6 +53,12 @@ WSL = _fix(
     "wsl --install -d Ubuntu && wsl -d Ubuntu -- sh -c \"python3 -m venv ~/tf && ~/tf/bin/pip install 'tensorflow[and-cuda]'\"",
     20,
 )
+LAST_NATIVE = _fix(
+    "last-native-windows-gpu",
+    "Or the last native GPU release, Python 3.10",
+    "pip install 'tensorflow<2.11' 'numpy<2'",
+    30,
+)
 CONDA = _fix(
     "install-tensorflow",
     "Install conda-forge's CUDA build",
@@ -107,7 +113,7 @@ def cpu_only(
 
 def _fixes(tensorflow: TensorFlow, host: Host | None, system: str) -> tuple[Fix, ...]:
     if system == "windows":
-        return (WSL,)
+        return (WSL, LAST_NATIVE)
     if system == "darwin":
         return ()
     if host is not None and either(host.arch, "x86_64") in {"aarch64", "arm64"}:
