@@ -85,6 +85,14 @@ def test_without_a_gpu_the_cpu_is_the_device() -> None:
     assert judge(wrong, machine).status is Outcome.PASSED
 
 
+def test_a_loss_that_does_not_fall_is_an_error_though_the_gradients_are_right() -> None:
+    flat = replace(trained(), status="failed", reason="the loss did not fall: 2.303 at first, 2.301 after 469 steps")
+    (finding,) = judge(wrong, with_trial(a_machine(a_comparison()), flat)).findings
+    assert finding.severity is Severity.ERROR
+    assert "does not learn on the GPU" in finding.summary
+    assert finding.confidence < the_finding(FAULT).confidence
+
+
 def test_it_is_skipped_at_quick() -> None:
     assert judge(wrong, without_probe(WRONG)).status is Outcome.SKIPPED
     assert wrong.needs_probe

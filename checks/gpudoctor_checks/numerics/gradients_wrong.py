@@ -19,9 +19,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from gpudoctor.sdk import Devices, Evidence, Finding, Fix, Inconclusive, Severity, Trial, check, unblocks
+from gpudoctor.sdk import Devices, Finding, Fix, Inconclusive, Severity, Trial, check, unblocks
+from gpudoctor_checks.figures import known
 
 COMPARED = 0.95  # both sides were computed here; left open is a fault of the reference itself
+FLAT = 0.7  # something in training is wrong, and it need not be the gradients
 ALSO_BASELINE = 0.99  # the same device also failed to make the loss fall
 TRUST = unblocks("no result of this device can be trusted before")
 
@@ -79,25 +81,31 @@ FIXES = (
     trials=("gradcheck", "baseline"),
 )
 def wrong(gradcheck: Trial, baseline: Trial | None, devices: Devices | None) -> Iterator[Finding]:
-    """Judge the comparison with the float64 reference."""
-    if gradcheck.status == "ok":
-        if devices is not None and gradcheck.device != "GPU":
-            raise Inconclusive("the gradients were compared on the CPU only; the GPU was not tried")
-        return
-    if gradcheck.status != "failed":
+    """Judge the comparison with the float64 reference; gradients that are right must also make the loss fall."""
+    flat = baseline is not None and baseline.status == "failed"
+    if gradcheck.status == "failed":
+        stopgaps = (fix for arm, fix in STOPGAPS.items() if gradcheck.reason.startswith(f"{arm},"))
+        basis = f"the probe compared them{', and its loss did not fall' if flat else ''}"
+        words = f"The {gradcheck.device} computes gradients that rounding cannot explain."
+        yield _finding(words, ALSO_BASELINE if flat else COMPARED, basis, gradcheck, (*stopgaps, *FIXES))
+    elif flat and baseline is not None:
+        right = "though its gradients are right" if gradcheck.status == "ok" else "and its gradients were not compared"
+        words = f"The reference network does not learn on the {baseline.device}, {right}."
+        yield _finding(words, FLAT, f"the probe trained; gradcheck {gradcheck.status}", baseline, FIXES)
+    elif gradcheck.status != "ok":
         raise Inconclusive(f"the comparison did not end: {gradcheck.reason or gradcheck.status}")
-    also = baseline is not None and baseline.status == "failed"
-    yield Finding(
-        summary=f"The {gradcheck.device} computes gradients that rounding cannot explain.",
+    elif devices is not None and gradcheck.device != "GPU":
+        raise Inconclusive("the gradients were compared on the CPU only; the GPU was not tried")
+
+
+def _finding(words: str, confidence: float, basis: str, trial: Trial, fixes: tuple[Fix, ...]) -> Finding:
+    source = f"probe, trial {trial.name}"
+    figures = ((name.replace("_", " "), value, "") for name, value in trial.values.items())
+    return Finding(
+        summary=words,
         severity=Severity.ERROR,
-        confidence=ALSO_BASELINE if also else COMPARED,
-        basis="the probe compared them" + (", and its loss did not fall" if also else ""),
-        evidence=(
-            Evidence(label="where", value=gradcheck.reason, source="probe, trial gradcheck"),
-            *(
-                Evidence(label=name.replace("_", " "), value=value, source="probe, trial gradcheck")
-                for name, value in gradcheck.values.items()
-            ),
-        ),
-        fixes=(*(stopgap for name, stopgap in STOPGAPS.items() if gradcheck.reason.startswith(f"{name},")), *FIXES),
+        confidence=confidence,
+        basis=basis,
+        evidence=known(source, ("where", trial.reason, ""), *figures),
+        fixes=fixes,
     )
