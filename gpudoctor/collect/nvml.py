@@ -32,8 +32,8 @@ NOT_READ = "not_read"  # its turn never came: a GPU before it did not answer
 Part = Nvml | Gpu
 
 
-class _Unusable(Exception):  # noqa: N818  # an answer, not an error
-    """NVML cannot be used: status word and message."""
+class Unusable(Exception):  # noqa: N818  # an answer, not an error
+    """NVML cannot be used: the status word of the snapshot, and a message."""
 
     def __init__(self, status: str, message: str) -> None:
         super().__init__(message)
@@ -41,7 +41,7 @@ class _Unusable(Exception):  # noqa: N818  # an answer, not an error
 
 
 class Session:
-    """NVML, loaded and started. Made by `open_session`; a monitor keeps one in a process of its own and samples it."""
+    """NVML, loaded and started by `open_session`. A monitor keeps one, in a process of its own, and samples it."""
 
     def __init__(self, binding: Binding, describe: Describe) -> None:
         self._binding, self._describe = binding, describe
@@ -70,6 +70,11 @@ class Session:
         return read_state(self._devices[identity.index], identity, self._describe)
 
 
+def open_session(root: Path = Path("/")) -> Session:
+    """Load and start NVML. Raises Unusable; may never return on a sick driver, so call it where that can be borne."""
+    return _start(_load(root)[0], Processes(root).describe)
+
+
 def collect_nvml(
     root: Path = Path("/"),
 ) -> Generator[Part, None, tuple[Nvml, Maybe[tuple[Gpu, ...]]]]:
@@ -79,7 +84,7 @@ def collect_nvml(
         library, path = _load(root)
         yield Nvml(library_path=path)
         session = _start(library, Processes(root).describe)
-    except _Unusable as unusable:
+    except Unusable as unusable:
         why = Missing(f"NVML: {unusable.status}")
         nvml = Nvml(
             status=unusable.status,
@@ -139,7 +144,7 @@ def _with_path(nvml: Nvml, path: Maybe[str]) -> Nvml:
 
 
 def _load(root: Path) -> tuple[Any, str]:  # ctypes looks functions up by name
-    """Return the loaded library and its file. Raises _Unusable when there is none."""
+    """Return the loaded library and its file. Raises Unusable when there is none."""
     if sys.platform == "win32":
         return None, "nvml.dll"  # the bindings know its places
     problems: list[str] = []
@@ -148,7 +153,7 @@ def _load(root: Path) -> tuple[Any, str]:  # ctypes looks functions up by name
             return ctypes.CDLL(name), driver_libraries.mapped(SONAMES[1]) or name
         except OSError as error:  # noqa: PERF203  # three files at the most
             problems.append(str(error))
-    raise _Unusable(LIBRARY_NOT_FOUND, problems[0] if problems else f"{SONAMES[0]}: not found under the machine root")
+    raise Unusable(LIBRARY_NOT_FOUND, problems[0] if problems else f"{SONAMES[0]}: not found under the machine root")
 
 
 def _names(root: Path) -> Iterable[str]:
@@ -165,7 +170,7 @@ def _names(root: Path) -> Iterable[str]:
 
 
 def _start(library: Any, describe: Describe) -> Session:
-    """Put the library under the bindings and start it. Raises _Unusable with NVML's status word."""
+    """Put the library under the bindings and start it. Raises Unusable with NVML's status word."""
     module = _bindings()
     if library is not None:
         owner: Any = sys.modules.get(module.nvmlInit.__module__, module)
@@ -174,22 +179,22 @@ def _start(library: Any, describe: Describe) -> Session:
         module.nvmlInit()
     except module.NVMLError as error:
         code = getattr(error, "value", -1)
-        raise _Unusable(nvml_returns.word(code), f"nvmlInit returned {code}: {error}") from error
+        raise Unusable(nvml_returns.word(code), f"nvmlInit returned {code}: {error}") from error
     except Exception as error:
-        raise _Unusable(BINDING_BROKEN, _blame(module, failure(error))) from error
+        raise Unusable(BINDING_BROKEN, _blame(module, failure(error))) from error
     return Session(Binding(module, library or module.nvmlLib), describe)
 
 
 def _bindings() -> Any:
-    """Import the bindings. Raises _Unusable for a damaged module or another one of that name."""
+    """Import the bindings. Raises Unusable for a damaged module or another one of that name."""
     try:
         import pynvml  # noqa: PLC0415  # pyright: ignore[reportMissingTypeStubs]  # 8000 lines that only this source needs
     except (Exception, SystemExit) as error:
-        raise _Unusable(BINDING_BROKEN, f"import pynvml: {failure(error)}") from error
+        raise Unusable(BINDING_BROKEN, f"import pynvml: {failure(error)}") from error
     lacking = [name for name in NEEDED if not callable(getattr(pynvml, name, None))]
     kind = getattr(pynvml, "NVMLError", None)
     if lacking or not (isinstance(kind, type) and issubclass(kind, Exception)):
-        raise _Unusable(BINDING_BROKEN, _blame(pynvml, f"it has no {', '.join(lacking) or 'NVMLError'}"))
+        raise Unusable(BINDING_BROKEN, _blame(pynvml, f"it has no {', '.join(lacking) or 'NVMLError'}"))
     return pynvml
 
 

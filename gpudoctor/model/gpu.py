@@ -85,6 +85,7 @@ class GpuProcess:
 class Gpu:
     """One physical GPU in NVML order. `status`: ok, gpu_lost, reset_required, or the NVML error's status word.
 
+    Further status words: timeout or crashed where reading it did not end, not_read where that left no time for it.
     `throttle_reasons` holds NVML's clock-event names (GpuIdle, SwPowerCap, HwThermalSlowdown ...), without the prefix.
     `mig_mode`: disabled, enabled. `compute_mode`: default, exclusive_process, prohibited.
     """

@@ -36,7 +36,11 @@ class Host:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Nvml:
-    """How NVML answered. `status`: ok, library_not_found, driver_not_loaded, version_mismatch, no_permission, ..."""
+    """How NVML answered. `status`: ok, library_not_found, driver_not_loaded, version_mismatch, no_permission, ...
+
+    Our own status words: timeout, crashed, binding_broken. `library_version` is NVML's own ("13.580.95.05"), else its file
+    name's ("580.95.05").
+    """
 
     status: Maybe[str] = NOT_COLLECTED
     message: Maybe[str] = NOT_COLLECTED

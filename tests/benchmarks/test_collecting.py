@@ -25,11 +25,8 @@ ROUNDS = 5
 NVML = """
 import os, sys, time
 from pathlib import Path
-from gpudoctor.collect import nvml
-from gpudoctor.collect.processes import Processes
-root, repeats = Path(os.environ["GPUDOCTOR_SYSROOT"]), 200
-library, _ = nvml._load(root)
-session = nvml._start(library, Processes(root).describe)
+from gpudoctor.collect.nvml import open_session
+session, repeats = open_session(Path(os.environ["GPUDOCTOR_SYSROOT"])), 200
 gpus = [session.identify(index) for index in range(8)]
 import pynvml
 calls = []

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+import threading
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import cast
@@ -30,6 +31,7 @@ def ask(
     shadow: Path | None = None,
 ) -> Outcome:
     """Return what the collector says where only these variables are set; modules in `shadow` come first."""
+    assert threading.active_count() == 1, "a child is needed, and a process with threads does not fork"
 
     def inside(_: Answers) -> object:
         os.environ.clear()
