@@ -2,7 +2,8 @@
 
 What it does
     Trains one batch of the reference probe's network and compares every gradient with a back-propagation done in float64
-    by NumPy. The tolerance covers what float32, TF32 or float16 arithmetic may lose, and nothing more.
+    by NumPy. The tolerance covers what float32, TF32 or float16 arithmetic may lose, and nothing more. A short training
+    must also make the loss fall.
 
 Why it matters
     Training on wrong gradients can still print a falling loss. It ends in a worse model, in NaN, or in results that
