@@ -48,7 +48,8 @@ def test_each_kind_of_container_has_its_own_command(container: str, command: str
 def test_a_container_on_a_host_without_a_gpu_is_information() -> None:
     machine = with_env(changed(no_gpu_machine(), host={"container": "docker"}), CUDA_VERSION="12.4.1")
     (finding,) = judge(no_gpu_given, machine).findings
-    assert (finding.severity, finding.summary) == (Severity.INFO, "This container sees no GPU.")
+    assert (finding.severity, finding.fixes) == (Severity.INFO, ())
+    assert finding.summary == "This container sees no GPU, and its host shows none."
 
 
 def test_an_image_made_for_a_gpu_is_a_warning_where_the_bus_cannot_be_seen() -> None:

@@ -71,5 +71,12 @@ def test_a_cuinit_that_never_answered_is_not_a_pass() -> None:
     assert judge(not_ready, machine).status is Outcome.INCONCLUSIVE
 
 
+def test_a_loaded_driver_without_any_gpu_has_no_card_to_make_a_node_for() -> None:
+    machine = changed(
+        AFTER_SLEEP, cuda={"cu_init": 100}, gpus=(), kernel={"pci_gpus": (), "device_nodes": CARD_AND_CONTROL[1:]}
+    )
+    assert judge(not_ready, machine).status is Outcome.PASSED
+
+
 def test_without_a_gpu_it_does_not_apply() -> None:
     assert judge(not_ready, no_gpu_machine()).status is Outcome.PASSED

@@ -93,21 +93,29 @@ def no_gpu_given(
         if nodes
         else "The host has an NVIDIA GPU, but this container was started without it."
         if on_host
+        else "This container sees no GPU, and its host shows none."
+        if not unseen_bus
         else "This container sees no GPU.",
         severity=Severity.ERROR if on_host else Severity.WARNING if made_for_gpu and unseen_bus else Severity.INFO,
         confidence=weight.confidence,
         basis=weight.basis,
         evidence=(
-            Evidence(label="container", value=container, source="host"),
             Evidence(label="device nodes", value=len(nodes), unit="nodes", source="/dev"),
             Evidence(label="host's nvidia module", value=either(kernel.module_version, "not seen"), source="/proc"),
             Evidence(label="GPUs on the PCI bus", value=_count(kernel), source="sysfs"),
+            Evidence(label="container", value=container, source="host"),
             Evidence(label="driver capabilities", value=capabilities or "not set", source="environment"),
         ),
-        fixes=(fix, LDCONFIG) if nodes and not lacks_compute else (fix,),
+        fixes=_fixes(fix, found=on_host or unseen_bus, mounted=bool(nodes) and not lacks_compute),
     )
 
 
 def _count(kernel: Kernel) -> int | str:
     on_bus = either(kernel.pci_gpus, None)
     return "unknown" if on_bus is None else len(on_bus)
+
+
+def _fixes(fix: Fix, *, found: bool, mounted: bool) -> tuple[Fix, ...]:
+    if not found:
+        return ()  # no start option brings a GPU that the host does not have
+    return (fix, LDCONFIG) if mounted else (fix,)

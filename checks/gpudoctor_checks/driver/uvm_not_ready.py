@@ -88,6 +88,8 @@ def not_ready(
         raise NotApplicable("a GPU is lost, which explains cuInit")
     if any(xid.code == FELL_OFF_THE_BUS for xid in either(kernel.xids, ())):
         raise NotApplicable("the kernel log says that a GPU fell off the bus")
+    if either(kernel.pci_gpus, None) == () and not (host is not None and either(host.arch, "") == "aarch64"):
+        raise NotApplicable("there is no GPU on the PCI bus")  # a Jetson has one that is not on it
     in_container = host is not None and either(host.container, "none") != "none"
     nodes = either(kernel.device_nodes, None)
     if in_container and not nodes:
