@@ -8,7 +8,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from gpudoctor.model.finding import Finding, Fix, Severity
+from gpudoctor.model.missing import Missing
 from gpudoctor.model.report import Outcome, Report, Status
+from gpudoctor.model.snapshot import Snapshot
 from gpudoctor.present import figures
 from gpudoctor.present.headers import build_line, machine_line, probe_line, target_line
 from gpudoctor.present.style import Style, printable, shorten
@@ -181,8 +183,20 @@ def _checks(report: Report) -> Iterator[str]:
     for plugin in report.plugins:
         if plugin.error:
             yield f"  plug-in {printable(plugin.name)} ({printable(plugin.module)}): {printable(plugin.error)}"
-    for name, seconds in report.snapshot.timings_s.items():
+    for name, seconds in _times(report.snapshot):
         yield f"  time  {name:<24} {figures.duration(seconds)}"
+
+
+def _times(snapshot: Snapshot) -> Iterator[tuple[str, float]]:
+    """Yield what each source took, then TensorFlow's import in each child of the probe, then each trial."""
+    yield from snapshot.timings_s.items()
+    if snapshot.probe is None:
+        return
+    for child in snapshot.probe.children:
+        if not isinstance(child.import_s, Missing):
+            yield f"import ({child.environment})", child.import_s
+    for trial in snapshot.probe.trials.values():
+        yield trial.name, trial.duration_s
 
 
 def _closing(report: Report, *, verbose: bool) -> list[str]:
