@@ -25,7 +25,7 @@ from gpudoctor.model.software import Library, TensorFlow
 
 # What TensorFlow opens before it registers any GPU; one of them absent, and it skips all GPUs. Read by disassembly of
 # tsl::internal::DsoLoader::TryDlopenCUDALibraries in the wheels of 2.16.1, 2.20.0, 2.21.0 and 2.22.0rc0, in this order.
-# For official wheels, older ones included, the table of releases is asked instead.
+# Builds of CUDA 11 differ by release (up to 2.13 libcurand as well): there the table of official wheels is asked.
 REGISTRATION = (
     ("libcudart", "TF_CUDART_VERSION"),
     ("libcublas", "TF_CUBLAS_VERSION"),
@@ -53,7 +53,8 @@ class _Scene:
     process: Process
     identifier: Identifier
     framework: Path
-    elsewhere: tuple[str, ...]
+    elsewhere: tuple[Path, ...]
+    root: Path
 
 
 def collect_libraries(
@@ -87,6 +88,7 @@ def collect_libraries(
         identifier=Identifier(prefix=interpreter.prefix, sites=sites, distributions=distributions),
         framework=framework,
         elsewhere=tuple(_elsewhere(sites, interpreter.prefix, root)),
+        root=root,
     )
     return tuple(_rows(scene, wanted))
 
@@ -95,7 +97,10 @@ def _wanted(package: Path, framework: Path, loader: Loader, tensorflow: TensorFl
     """Return the sonames that the build opens, with whether the GPU depends on each; those first."""
     config = read_cuda_config(package)
     linked = [name for name in loader.dynamic(framework).needed if CUDA_NAMES.match(name)]
-    needed = dict.fromkeys((*(_known(tensorflow) or _named(config, REGISTRATION)), *linked), True)
+    named = _named(config, REGISTRATION)
+    if not named or config.get("TF_CUDA_VERSION", "").startswith("11."):
+        named = _known(tensorflow) or named
+    needed = dict.fromkeys((*named, *linked), True)
     if not needed:
         return {}
     return needed | {name: False for name in (*_named(config, LATER), NCCL) if name not in needed}
@@ -104,7 +109,7 @@ def _wanted(package: Path, framework: Path, loader: Loader, tensorflow: TensorFl
 def _known(tensorflow: TensorFlow) -> tuple[str, ...]:
     if isinstance(tensorflow.version, Missing) or tensorflow.origin != "official_wheel":
         return ()
-    from gpudoctor.knowledge.tensorflow_releases import sonames_needed  # noqa: PLC0415  # loads a table
+    from gpudoctor.knowledge.tensorflow_releases import sonames_needed  # noqa: PLC0415  # 8 ms that newer builds save
 
     return sonames_needed(tensorflow.version)
 
@@ -170,9 +175,9 @@ def _row(scene: _Scene, soname: str, found: tuple[Found, ...], *, needed: bool) 
 
 def _unfound(scene: _Scene, soname: str, *, needed: bool) -> Library:
     """Describe a library that the loader does not find, with the files of that name that it does not look at."""
-    others = [Path(folder) / soname for folder in scene.elsewhere if (Path(folder) / soname).is_file()]
-    shown = dict.fromkeys(str(each) for each in others)
-    identity = scene.identifier.identify(Found(path=others[0], shown=str(others[0]), by="")) if others else None
+    others = [folder / soname for folder in scene.elsewhere if (folder / soname).is_file()]
+    shown = tuple(dict.fromkeys(_on_the_machine(each, scene.root) for each in others))
+    identity = scene.identifier.identify(Found(path=others[0], shown=shown[0], by="")) if others else None
     return Library(
         soname=soname,
         needed=needed,
@@ -181,20 +186,25 @@ def _unfound(scene: _Scene, soname: str, *, needed: bool) -> Library:
         path=UNREACHED if others else NOT_FOUND,
         origin=NOT_FOUND,
         package=identity.package if identity else NO_PACKAGE,
-        shadows=tuple(plain(each) for each in shown),
+        shadows=shown,
         loadable=False,
         error=f"{soname}: not found in the loader's search path",
         loaded_path=Missing("the probe has not run"),
     )
 
 
-def _elsewhere(sites: Sequence[Path], prefix: Path, root: Path) -> Iterator[str]:
+def _elsewhere(sites: Sequence[Path], prefix: Path, root: Path) -> Iterator[Path]:
     """Yield folders where CUDA libraries often lie without being searched: wheels, conda, toolkits."""
     for site in sites:
-        yield from sorted(str(each) for each in site.glob("nvidia/*/lib"))
-    yield str(prefix / "lib")
+        yield from sorted(site.glob("nvidia/*/lib"))
+    yield prefix / "lib"
     for pattern in ("usr/local/cuda*/lib64", "usr/local/cuda*/targets/*/lib", "opt/cuda/lib64", "usr/lib/cuda/lib64"):
-        yield from sorted(str(each) for each in root.glob(pattern))
+        yield from sorted(root.glob(pattern))
+
+
+def _on_the_machine(path: Path, root: Path) -> str:
+    is_under = root != Path("/") and path.is_relative_to(root)
+    return plain(f"/{path.relative_to(root)}" if is_under else str(path))
 
 
 def merge_loaded(libraries: Sequence[Library], probe: Probe | None) -> tuple[Library, ...]:

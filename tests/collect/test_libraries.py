@@ -155,10 +155,10 @@ def test_the_toolkit_and_the_system_of_the_machine_root_are_told_apart(tmp_path:
 
 def test_a_toolkit_that_the_loader_does_not_know_is_out_of_reach(tmp_path: Path) -> None:
     build = make_build(tmp_path, without=("cufft",))
-    lost = write_elf(build.root / "usr/local/cuda-12.5/lib64/libcufft.so.11")
+    write_elf(build.root / "usr/local/cuda-12.5/lib64/libcufft.so.11")
     fft = _libraries(build)["libcufft.so.11"]
     assert isinstance(fft.path, Missing)
-    assert fft.shadows == (str(lost),)
+    assert fft.shadows == ("/usr/local/cuda-12.5/lib64/libcufft.so.11",)
 
 
 def test_a_conda_build_takes_condas_libraries_by_its_rpath(tmp_path: Path) -> None:
@@ -213,3 +213,27 @@ def test_a_library_that_was_not_mapped_says_so() -> None:
 def test_without_a_mapping_nothing_changes(probe: Probe | None) -> None:
     library = Library(soname="libcudnn.so.9")
     assert merge_loaded([library], probe) == (library,)
+
+
+def test_an_official_wheel_without_the_header_is_known_by_its_release(tmp_path: Path) -> None:
+    libraries = _libraries(make_build(tmp_path, config=False))
+    assert tuple(name for name in libraries if name in REGISTRATION) == REGISTRATION
+
+
+def test_a_local_build_without_the_header_and_without_links_cannot_be_told(tmp_path: Path) -> None:
+    build = make_build(tmp_path, kind="source", config=False)
+    distributions = list_distributions(build.interpreter.path)
+    tensorflow = collect_tensorflow(build.interpreter, distributions, environ={}, root=build.root)
+    found = collect_libraries(tensorflow, build.interpreter, distributions, environ={}, root=build.root)
+    assert isinstance(found, Missing)
+
+
+def test_a_build_that_is_linked_to_its_libraries_needs_them(tmp_path: Path) -> None:
+    build = make_build(tmp_path, kind="source", config=False)
+    framework = build.site / "tensorflow/libtensorflow_framework.so.2"
+    write_elf(
+        framework, needed=("libcudart.so.12", "libcuda.so.1", "libc.so.6"), runpath="$ORIGIN/../nvidia/cuda_runtime/lib"
+    )
+    libraries = _libraries(build)
+    assert libraries["libcudart.so.12"].origin == "wheel"
+    assert set(libraries) == {"libcudart.so.12", "libnccl.so.2"}
