@@ -104,7 +104,7 @@ def _run(check: AnyCheck, arguments: dict[str, object]) -> tuple[Outcome, str, t
         return Outcome.INCONCLUSIVE, str(why), ()
     except NotApplicable as why:
         return Outcome.PASSED, f"does not apply: {why}", ()
-    except Exception as failure:  # noqa: BLE001  # a check's fault is its outcome and must not end the run
+    except (Exception, SystemExit) as failure:  # noqa: BLE001  # a check's fault is its outcome and must not end the run
         return Outcome.CRASHED, f"{type(failure).__name__}: {failure}", ()
     return (Outcome.FOUND if findings else Outcome.PASSED), "", findings
 

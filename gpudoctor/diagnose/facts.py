@@ -12,6 +12,7 @@ from gpudoctor.model.software import Python, TensorFlow
 from gpudoctor.model.views import Devices, Driver, Environment, Gpus, Libraries, Packages, cc_number
 
 Facts = Mapping[type, object]
+SILENT = frozenset({"timeout", "crashed", "binding_broken"})  # NVML said nothing about the driver: that is not a no
 GROUPS: Mapping[type, str] = {
     Host: "host",
     Nvml: "nvml",
@@ -82,6 +83,8 @@ def _usable(snapshot: Snapshot, nvml: Nvml, cuda: Cuda) -> bool | Missing:
         return False
     if isinstance(nvml.status, Missing):
         return Missing(f"neither libcuda nor NVML answered ({nvml.status.reason})")
+    if nvml.status in SILENT:
+        return Missing(f"neither libcuda nor NVML answered (NVML: {nvml.status})")
     return nvml.status == "ok" and any(gpu.status == "ok" for gpu in snapshot.gpus or ())
 
 

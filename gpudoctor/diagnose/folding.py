@@ -49,8 +49,8 @@ def _parent_of(finding: Finding, ordered: Sequence[Finding]) -> Finding | None:
 
 
 def _explains(cause: Finding, symptom: Finding) -> bool:
-    """Tell whether one finding explains another: never a graver one; two checks that name one cause are one trouble."""
-    if RANK[cause.severity] > RANK[symptom.severity] or cause.code == symptom.code:
+    """Tell whether one finding explains another: no note, never a graver one; two that name one cause are one trouble."""
+    if cause.severity is Severity.INFO or RANK[cause.severity] > RANK[symptom.severity] or cause.code == symptom.code:
         return False
     if cause.cause == symptom.cause:
         return _importance(cause) < _importance(symptom)

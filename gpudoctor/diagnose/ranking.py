@@ -1,43 +1,61 @@
 """Order fixes: unblockers first, then expected time saved x confidence, better grade on ties, then lower effort.
 
+What a mere note offers comes after what mends a trouble: its gain was measured on the reference network, not on the user's.
 Gains are never added up. A gain whose interval does not clear the noise is shown as unproven, whatever the check hoped.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
-from gpudoctor.model.finding import Finding, Fix, Gain, Grade
+from gpudoctor.model.finding import Finding, Fix, Gain, Grade, Severity
 
 NO_GAIN_BELOW = 1.02  # the probe's own noise bar: a gain counts when its whole 95 % interval lies above it
 GRADES = {grade: place for place, grade in enumerate(Grade)}
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Offer:
+    """A fix with the best finding that offers it: its place in the order of findings, and whether it is a note."""
+
+    fix: Fix
+    confidence: float
+    place: int
+    note: bool
+
+    def order(self) -> tuple[bool, bool, float, int, int, float]:
+        gain = self.fix.gain
+        if gain.grade is Grade.UNBLOCKS:
+            return (self.note, False, 0.0, 0, self.place, self.fix.effort_minutes)
+        worth = saved_share(gain) * self.confidence
+        return (self.note, True, -worth, GRADES[gain.grade], self.place, self.fix.effort_minutes)
+
+
 def rank(findings: Iterable[Finding]) -> tuple[Fix, ...]:
     """Return the fixes of the findings that stand for themselves, best first, each once with all codes it addresses."""
-    merged: dict[str, tuple[Fix, float, int]] = {}
+    offers: dict[str, _Offer] = {}
     for place, finding in enumerate(findings):
         if finding.caused_by is not None:
             continue
         for fix in finding.fixes:
-            merged[fix.id] = _merge(merged.get(fix.id), replace(fix, gain=proven(fix.gain)), finding, place)
-    return tuple(fix for fix, _, _ in sorted(merged.values(), key=_order))
+            graded = replace(fix, gain=proven(fix.gain))
+            offers[fix.id] = _offered(offers.get(fix.id), graded, finding, place)
+    return tuple(each.fix for each in sorted(offers.values(), key=_Offer.order))
 
 
-def _merge(known: tuple[Fix, float, int] | None, fix: Fix, finding: Finding, place: int) -> tuple[Fix, float, int]:
+def _offered(known: _Offer | None, fix: Fix, finding: Finding, place: int) -> _Offer:
+    note = finding.severity is Severity.INFO
     if known is None:
-        return replace(fix, addresses=(*fix.addresses, finding.code)), finding.confidence, place
-    first, confidence, where = known
-    codes = tuple(dict.fromkeys((*first.addresses, finding.code)))
-    return replace(first, addresses=codes), max(confidence, finding.confidence), where
-
-
-def _order(entry: tuple[Fix, float, int]) -> tuple[bool, float, int, int, float]:
-    fix, confidence, place = entry
-    unblocks = fix.gain.grade is Grade.UNBLOCKS
-    worth = 0.0 if unblocks else -saved_share(fix.gain) * confidence
-    return (not unblocks, worth, place if unblocks else GRADES[fix.gain.grade], place, fix.effort_minutes)
+        fix = replace(fix, addresses=tuple(dict.fromkeys((*fix.addresses, finding.code))))
+        return _Offer(fix=fix, confidence=finding.confidence, place=place, note=note)
+    codes = tuple(dict.fromkeys((*known.fix.addresses, finding.code)))
+    return replace(
+        known,
+        fix=replace(known.fix, addresses=codes),
+        confidence=max(known.confidence, finding.confidence),
+        note=known.note and note,
+    )
 
 
 def saved_share(gain: Gain) -> float:

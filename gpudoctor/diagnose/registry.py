@@ -50,7 +50,7 @@ def _load_one(point: EntryPoint, found: dict[str, AnyCheck]) -> Plugin:
         fresh = {each.code: each for each in _checks_below(point.load())}
         clash = sorted(code for code in fresh if code in found and found[code] is not fresh[code])
         error = f"these codes are taken: {', '.join(clash)}" if clash else ""
-    except Exception as failure:  # noqa: BLE001  # whatever a plug-in does at import must not end the scan
+    except (Exception, SystemExit) as failure:  # noqa: BLE001  # whatever a plug-in does at import must not end the scan
         return Plugin(name=point.name, module=point.value, error=f"{type(failure).__name__}: {failure}")
     added = {code: each for code, each in fresh.items() if code not in found}
     found.update(added)

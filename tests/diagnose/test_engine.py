@@ -21,8 +21,10 @@ from gpudoctor.sdk import (
     NotApplicable,
     Severity,
     Skip,
-    Trial as SdkTrial,
     check,
+)
+from gpudoctor.sdk import (
+    Trial as SdkTrial,
 )
 from gpudoctor.testing import judge
 
@@ -122,7 +124,10 @@ def test_a_configured_severity_overrules_the_check() -> None:
 
 def test_healthy_needs_a_usable_gpu_and_every_promised_check() -> None:
     assert diagnose(GPU_MACHINE, [declared(quiet)], level="quick").summary.status is Status.HEALTHY
-    assert diagnose(GPU_MACHINE, [declared(quiet), declared(needs_trial, code="AC102")], level="quick").summary.status is Status.HEALTHY
+    assert (
+        diagnose(GPU_MACHINE, [declared(quiet), declared(needs_trial, code="AC102")], level="quick").summary.status
+        is Status.HEALTHY
+    )
     unjudged = diagnose(GPU_MACHINE, [declared(quiet), declared(needs_trial, code="AC102")], level="standard")
     assert unjudged.summary.status is Status.UNKNOWN
     assert diagnose(Snapshot(nvml=Nvml(status="ok")), [declared(quiet)], level="quick").summary.status is Status.UNKNOWN
@@ -143,7 +148,7 @@ def test_trials_are_planned_once_for_all_checks() -> None:
 
 
 def test_a_check_whose_parameter_is_no_fact_is_refused_at_declaration() -> None:
-    def untyped(driver) -> Iterator[Finding]:  # type: ignore[no-untyped-def]
+    def untyped(driver) -> Iterator[Finding]:  # type: ignore[no-untyped-def]  # noqa: ANN001
         yield finding()
 
     def undeclared(precision: SdkTrial) -> Iterator[Finding]:

@@ -25,7 +25,11 @@ def test_a_missing_library_explains_that_tensorflow_sees_no_gpu_and_that_the_pro
 
 def test_a_chain_is_folded_under_its_root_not_under_the_middle() -> None:
     folded = fold(
-        [found("GD301", "cpu-placement"), found("GD106", "container-no-gpu"), found("GD104", "kernel-module-not-loaded")]
+        [
+            found("GD301", "cpu-placement"),
+            found("GD106", "container-no-gpu"),
+            found("GD104", "kernel-module-not-loaded"),
+        ]
     )
     assert folded[0].code == "GD106"
     assert {each.caused_by for each in folded[1:]} == {"GD106"}
@@ -62,3 +66,8 @@ def test_unrelated_troubles_are_ordered_by_severity_then_depth() -> None:
 def test_a_cause_that_only_a_third_party_knows_is_kept() -> None:
     folded = fold([found("AC101", "acme-cooling", Severity.WARNING)])
     assert folded[0].caused_by is None
+
+
+def test_a_note_explains_nothing() -> None:
+    notes = [found("GD504", "numpy-hot-loop", Severity.INFO), found("GD501", "input-pipeline", Severity.INFO)]
+    assert [each.caused_by for each in fold(notes)] == [None, None]

@@ -10,10 +10,16 @@ def fix(name: str, gain: Gain, effort: float = 5.0) -> Fix:
     return Fix(id=name, title=name, action="command", text=name, gain=gain, effort_minutes=effort)
 
 
-def finding(code: str, *fixes: Fix, confidence: float = 1.0, caused_by: str | None = None) -> Finding:
+def finding(
+    code: str,
+    *fixes: Fix,
+    confidence: float = 1.0,
+    caused_by: str | None = None,
+    severity: Severity = Severity.WARNING,
+) -> Finding:
     return Finding(
         summary=code,
-        severity=Severity.WARNING,
+        severity=severity,
         confidence=confidence,
         basis="test",
         code=code,
@@ -67,3 +73,10 @@ def test_one_fix_of_two_findings_is_listed_once_with_both_codes() -> None:
 
 def test_fixes_of_folded_symptoms_are_not_offered() -> None:
     assert names(finding("GD301", fix("useless", Gain(grade=Grade.UNBLOCKS)), caused_by="GD203")) == []
+
+
+def test_what_mends_a_trouble_comes_before_what_a_note_offers() -> None:
+    note = finding("GD501", fix("note", sped_up(9.0)), severity=Severity.INFO)
+    docker = finding("GD106", fix("docker", Gain(grade=Grade.UNBLOCKS)), severity=Severity.INFO)
+    sick = finding("GD801", fix("cool", Gain(grade=Grade.UNPROVEN)))
+    assert names(note, docker, sick) == ["cool", "docker", "note"]
