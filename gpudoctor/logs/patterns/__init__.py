@@ -1,0 +1,19 @@
+"""The table of messages, one file a subject; where two rows would read the same line, the earlier one has it.
+
+Known noise stands first: some of it holds the very words that a real fault has.
+"""
+
+from __future__ import annotations
+
+from gpudoctor.logs.pattern import Pattern
+from gpudoctor.logs.patterns import compiler, devices, driver, libraries, memory, noise, training
+
+PATTERNS: tuple[Pattern, ...] = (
+    *noise.ROWS,
+    *driver.ROWS,
+    *libraries.ROWS,
+    *devices.ROWS,
+    *memory.ROWS,
+    *compiler.ROWS,
+    *training.ROWS,
+)

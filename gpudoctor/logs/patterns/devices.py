@@ -1,0 +1,71 @@
+"""GPUs that TensorFlow found, took, or refused, and code that does not fit them."""
+
+from __future__ import annotations
+
+from gpudoctor.logs.cuda_errors import with_code_and_name
+from gpudoctor.logs.pattern import row
+
+CAPABILITY = r"\d{1,2}\.\d"
+# "(device: 1, name: Quadro P400, pci bus id: 0000:66:00.0, compute capability: 6.1)"; TF 1.0-1.3 had no capability
+DEVICE = (
+    r"device: (?P<device>\d{1,3}), name: (?P<gpu>[^,\n]{1,80})(?:, pci bus id: (?P<pci>[0-9A-Fa-f:.]{5,20}))?"
+    rf"(?:, compute capability: (?P<compute_capability>{CAPABILITY}))?"
+)
+
+ROWS = (
+    row(
+        "gpu_skipped",
+        "Ignoring ",
+        rf"Ignoring (?:visible )?gpu device \({DEVICE}\)? with Cuda compute capability (?P<capability>{CAPABILITY})"
+        rf"(?:\. The minimum required Cuda capability is (?P<minimum>{CAPABILITY}))?",
+        why="compute_capability",
+    ),
+    row(
+        "gpu_skipped",
+        "Ignoring ",
+        # "core count" from TF 2.15, "Cuda multiprocessor count" before
+        rf"Ignoring (?:visible )?gpu device (?:\({DEVICE}\) )?with (?:core|Cuda multiprocessor) count: (?P<count>\d{{1,4}})"
+        r"(?:\. The minimum required count is (?P<minimum>\d{1,4}))?",
+        why="multiprocessor_count",
+    ),
+    row(
+        "ptx_jit",
+        "CUDA kernel binaries",
+        r"TensorFlow was not built with CUDA kernel binaries compatible with compute capability "
+        rf"(?P<compute_capability>{CAPABILITY})a?",
+    ),
+    row(
+        "gpu_created",
+        "Created ",
+        rf"Created (?:TensorFlow )?device \(?(?P<name>/[\w:/]{{1,80}}) with (?P<memory_mb>\d{{1,9}}) MB memory[^d\n]{{0,40}}(?:device \()?{DEVICE}",
+    ),
+    row(
+        "gpu_created",
+        "Creating TensorFlow device",
+        rf"Creating TensorFlow device \((?P<name>/[\w:]{{1,40}})\) -> \({DEVICE}",
+    ),
+    row(
+        "gpu_found",
+        "Capability: ",
+        rf"(?:pciBusID: (?P<pci>[0-9A-Fa-f:.]{{5,20}}) )?name: (?P<gpu>[^\n]{{1,80}}?) computeCapability: (?P<compute_capability>{CAPABILITY})",
+    ),
+    row(
+        "no_kernel_image",
+        "kernel image is available",
+        r"no kernel image is available for execution on the device",
+    ),
+    row(
+        "no_kernel_image",
+        "CUDA_ERROR_NO_BINARY_FOR_GPU",
+        r"(?P<name>CUDA_ERROR_NO_BINARY_FOR_GPU)",
+        refine=with_code_and_name,
+    ),
+    row(
+        "cuda_error",
+        "CUDA_ERROR_",
+        r"(?:'(?P<call>cu\w{1,40})\([^'\n]{0,120}\)' failed with ')?"
+        # memory has rows of its own
+        r"(?P<name>CUDA_ERROR_(?!OUT_OF_MEMORY)[A-Z_]{1,60})(?:: (?P<message>[^\n;\[]{1,120}))?",
+        refine=with_code_and_name,
+    ),
+)

@@ -1,0 +1,71 @@
+"""What TensorFlow, CUDA and NVML say about the driver: cuInit, version mismatches, device nodes, containers."""
+
+from __future__ import annotations
+
+from gpudoctor.logs.cuda_errors import with_code_and_name
+from gpudoctor.logs.pattern import row
+
+VERSION = r"\d{1,4}(?:\.\d{1,4}){1,3}"
+
+ROWS = (
+    row(
+        "cuinit_failed",
+        "Init: ",
+        # TF to 2.16 prints the error at once; later ones nest it: "INTERNAL: CUDA error: Failed call to cuInit: ..."
+        r"(?:[Ff]ailed call to )?cuInit: (?:[A-Z_]{1,30}: (?:CUDA error: )?Failed call to cuInit: )?"
+        r"(?:(?P<name>CUDA_ERROR_[A-Z_]{1,60})|UNKNOWN ERROR \((?P<code>\d{1,4})\))(?:: (?P<message>[^\n;\[]{1,120}))?",
+        refine=with_code_and_name,
+    ),
+    row(
+        "driver_library_mismatch",
+        "DSO version",
+        rf"kernel version (?P<kernel>{VERSION}) does not match DSO version (?P<library>{VERSION})",
+    ),
+    row("nvml_failed", "Failed to initialize NVML", r"Failed to initialize NVML: (?P<error>[A-Za-z/ ]{1,80})"),
+    row(
+        "nvidia_smi_failed",
+        "NVIDIA-SMI has failed",
+        r"NVIDIA-SMI has failed because (?P<error>it couldn't communicate with the NVIDIA driver)",
+    ),
+    row("driver_reported", "version is: ", rf"libcuda reported version is: (?P<library>{VERSION})"),
+    row("driver_reported", "version is: ", rf"kernel reported version is: (?P<kernel>{VERSION})"),
+    # the host's name follows in brackets: not taken
+    row(
+        "kernel_driver_not_running",
+        "kernel driver does not",
+        r"kernel driver does not appear to be running on this host",
+    ),
+    row(
+        "no_device_node",
+        "NVIDIA GPU device is present",
+        r"no NVIDIA GPU device is present: (?P<path>/dev/nvidia\d{1,3}) does not exist",
+    ),
+    row(
+        "driver_too_old",
+        "CUDA driver version is insuff",
+        r"CUDA driver version is insufficient for CUDA runtime version",
+    ),
+    row("device_unavailable", "CUDA-capable device(s)", r"CUDA-capable device\(s\) is/are busy or unavailable"),
+    row("no_cuda_device", "CUDA-capable device is", r"no CUDA-capable device is detected"),
+    # TF 2.11 to 2.17 say this when they cannot load libcudart; seen with a libcuda that answers (2.13, 2.15, 2.17)
+    row(
+        "cudart_not_loaded",
+        "Could not find cuda drivers",
+        r"Could not find cuda drivers on your machine, GPU will not be used",
+    ),
+    row(
+        "container_without_driver",
+        "NVIDIA Driver was not",
+        r"The NVIDIA Driver was not detected\.\s{1,4}GPU functionality will not be available",
+    ),
+    row(
+        "oom_device",
+        "() failed. Status: ",
+        r"(?P<call>cuda?\w{1,40})\(\) failed\. Status: out of memory",
+    ),
+    row(
+        "cuda_error",
+        "() failed. Status: ",
+        r"(?P<call>cuda?\w{1,40})\(\) failed\. Status: (?P<message>[^\n;\[]{1,120})",
+    ),
+)

@@ -1,0 +1,71 @@
+"""CUDA and cuDNN libraries: not found, found in which version, clashing, or refusing to start."""
+
+from __future__ import annotations
+
+from gpudoctor.logs.pattern import row
+
+LIBRARY = r"(?:lib)?[\w+\-]{1,60}(?:\.so(?:\.\d{1,6}){0,4}|\.dll)"
+NOT_OPENED = rf"(?P<library>{LIBRARY}): (?P<error>cannot open shared object file(?:: No such file or directory)?)"
+# cuDNN counts 8907 for 8.9.7 and, from version 9 on, 90300 for 9.3.0 (CUDNN_VERSION in cudnn_version.h)
+FIRST_WIDE_CUDNN = 90000
+
+
+def dotted_cudnn(values: dict[str, str]) -> dict[str, str]:
+    """Return the fields with cuDNN's number as major.minor.patch."""
+    number = int(values["version"])
+    base = 10000 if number >= FIRST_WIDE_CUDNN else 1000
+    return {**values, "version": f"{number // base}.{number % base // 100}.{number % 100}"}
+
+
+ROWS = (
+    row(
+        "dlopen_failed",
+        "Could not load dynamic library",
+        # LD_LIBRARY_PATH follows after a semicolon: not taken, it holds user names
+        r"Could not load dynamic library '(?P<library>[^']{1,80})'(?:; dlerror: (?P<error>[^;\n]{1,200}))?",
+    ),
+    row(
+        "dlopen_failed",
+        "Could not load library",
+        rf"Could not load library (?P<library>{LIBRARY})(?:\. Error(?: code)?:? (?P<error>[^;\n]{{1,160}}))?",
+    ),
+    row("dlopen_failed", "CUDA library", rf"Couldn't open CUDA library (?P<library>{LIBRARY})"),
+    row(
+        "dlopen_failed",
+        "Unable to load any of {",
+        rf"Unable to load any of \{{(?P<library>{LIBRARY})[^}}\n]{{0,300}}\}}",
+    ),
+    row("dlopen_failed", "ImportError: ", rf"ImportError: {NOT_OPENED}"),
+    row("dlopen_failed", "OSError: ", rf"OSError: {NOT_OPENED}"),
+    row("symbol_missing", "Cannot load symbol", r"Invalid handle\. Cannot load symbol (?P<symbol>\w{1,80})"),
+    row("gpu_libraries_missing", "Cannot dlopen some GPU", r"Cannot dlopen some GPU libraries"),
+    row("gpus_not_registered", "Skipping registering GPU", r"Skipping registering GPU devices"),
+    row("dlopen_ok", "Successfully opened dynamic", rf"Successfully opened dynamic library (?P<library>{LIBRARY})"),
+    row("cudnn_loaded", "Loaded cuDNN version", r"Loaded cuDNN version (?P<version>\d{4,6})", refine=dotted_cudnn),
+    row(
+        "cudnn_mismatch",
+        "CuDNN library",
+        r"Loaded runtime CuDNN library: (?P<loaded>[\d.]{1,20}?) but source was compiled with: (?P<compiled>\d[\d.]{0,18}\d)",
+    ),
+    row(
+        "handle_failed",
+        "cudnn handle",
+        r"(?:[Cc]ould not|[Ff]ailed to) create cudnn handle: (?P<status>[A-Z_]{1,60}|[\w ]{1,60})",
+        library="cudnn",
+    ),
+    row(
+        "handle_failed",
+        "cublas handle",
+        r"(?:[Cc]ould not|[Ff]ailed to) create cublas handle: (?P<status>[A-Z_]{1,60}|[\w ]{1,60})",
+        library="cublas",
+    ),
+    row("handle_failed", "SolverDN instance", r"Failed to create cuSolverDN instance", library="cusolver"),
+    row("handle_failed", "Blas instance", r"Failed to create cuBlas instance", library="cublas"),
+    row(
+        "cudnn_init_failed",
+        "DNN failed to init",
+        r"Failed to get convolution algorithm\. This is probably because cuDNN failed to initialize",
+    ),
+    row("cudnn_init_failed", "DNN library is not found", r"DNN library is not found"),
+    row("cudnn_init_failed", "DNN library initialization", r"DNN library initialization failed"),
+)

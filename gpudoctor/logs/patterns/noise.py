@@ -1,0 +1,90 @@
+"""Lines that look like trouble and are none: kind `harmless`, told as such, because people chase them for days."""
+
+from __future__ import annotations
+
+from gpudoctor.logs.pattern import row
+
+HARMLESS = "harmless"
+
+ROWS = (
+    row(HARMLESS, "NUMA node", r"successful NUMA node read from SysFS had negative value \(-1\)", topic="numa"),
+    row(
+        HARMLESS, "NUMA support", r"[Yy]our kernel may (?:not )?have (?:been )?built without NUMA support", topic="numa"
+    ),
+    row(
+        HARMLESS,
+        "Unable to register",
+        r"Unable to register (?P<library>cuDNN|cuFFT|cuBLAS) factory: Attempting to register factory for plugin \w+ "
+        r"when one has already been registered",
+        topic="duplicate-factory",
+    ),
+    row(HARMLESS, "Please check linkage", r"computation placer already registered", topic="duplicate-factory"),
+    row(
+        HARMLESS,
+        "Computation placer creation",
+        r"Computation placer creation function is already registered",
+        topic="duplicate-factory",
+    ),
+    row(
+        HARMLESS,
+        "Not creating XLA devices",
+        r"Not creating XLA devices, tf_xla_enable_xla_devices not set",
+        topic="xla-devices",
+    ),
+    row(HARMLESS, "DNN custom", r"oneDNN custom operations are on", topic="onednn"),
+    row(
+        HARMLESS,
+        "TensorFlow binary",
+        r"This TensorFlow binary is optimized (?:with oneAPI[^\n]{0,60} )?to use (?:available CPU|the following CPU)"
+        r" instructions",
+        topic="cpu-instructions",
+    ),
+    row(
+        HARMLESS,
+        "TensorFlow binary",
+        r"Your CPU supports instructions that this TensorFlow binary was not compiled to use",
+        topic="cpu-instructions",
+    ),
+    row(
+        HARMLESS,
+        "TF-TRT",
+        r"TF-TRT Warning: (?:Could not find TensorRT|Cannot dlopen some TensorRT libraries)",
+        topic="tensorrt",
+    ),
+    row(
+        HARMLESS,
+        "Could not load dynamic library",
+        r"Could not load dynamic library '(?P<library>libnvinfer[^']{0,60})'",
+        topic="tensorrt",
+    ),
+    row(
+        HARMLESS,
+        "InitializeLog()",
+        r"All log messages before absl::InitializeLog\(\) is called are written to STDERR",
+        topic="log",
+    ),
+    row(
+        HARMLESS,
+        "OUT_OF_RANGE: End of sequence",
+        r"(?:Local rendezvous is aborting with status|Executor start aborting[^:\n]{0,90}): OUT_OF_RANGE: End of sequence",
+        topic="end-of-data",
+    ),
+    row(
+        HARMLESS,
+        "Executor start aborting",
+        r"Executor start aborting \(this does not indicate an error and you can ignore this message\)",
+        topic="end-of-data",
+    ),
+    row(
+        HARMLESS,
+        "If the cause is memory fragmentation",
+        r"If the cause is memory fragmentation maybe the environment variable 'TF_GPU_ALLOCATOR=cuda_malloc_async'",
+        topic="generic-allocator-hint",  # printed at every OOM of this allocator, so it proves nothing
+    ),
+    row(
+        HARMLESS,
+        "If this is caused by memory fragmentation",
+        r"If this is caused by memory fragmentation, the environment variable 'TF_GPU_ALLOCATOR=cuda_malloc_async'",
+        topic="generic-allocator-hint",
+    ),
+)

@@ -1,0 +1,52 @@
+"""What training itself says: retracing, slow paths, data that ended, losses that are no numbers."""
+
+from __future__ import annotations
+
+from gpudoctor.logs.pattern import row
+
+ROWS = (
+    row(
+        "retracing",
+        "Tracing is expensive",
+        # the numbers grow from line to line: the event's own count tells how often it was said
+        r"\d{1,9} out of the last \d{1,9} calls to <(?:function |bound method )?(?P<function>[^\n]{1,120}?)(?: at 0x[0-9a-f]{1,16})?>"
+        r" triggered tf\.function retracing",
+    ),
+    row(
+        "rnn_fallback",
+        "DNN kernel",
+        r"Layer (?P<layer>[\w/\-.]{1,80}) will not use cuDNN kernels? since it doesn't meet the (?:cuDNN kernel )?criteria",
+    ),
+    row(
+        "mixed_precision_slow",
+        "Mixed precision compat",
+        r"Mixed precision compatibility check \((?P<policy>\w{1,30})\): WARNING",
+    ),
+    row("data_ended", "Your input ran out", r"Your input ran out of data"),
+    row(
+        "nan_loss",
+        "Invalid loss",
+        r"Batch (?P<batch>\d{1,9}): Invalid loss, terminating training",
+        metric="loss",
+        value="invalid",
+    ),
+    row(
+        "nan_loss",
+        "nan",
+        r"\b(?P<metric>(?:val_)?(?:\w{1,40}_)?loss)\b['\"]?\s{0,3}[:=]\s{0,3}[-+]?(?P<value>nan)\b",
+    ),
+    row("nan_loss", "NaN", r"\b(?P<metric>(?:val_)?(?:\w{1,40}_)?loss)\b['\"]?\s{0,3}[:=]\s{0,3}[-+]?(?P<value>NaN)\b"),
+    row(
+        "nan_loss",
+        "NaN loss",
+        r"NaN loss during training",
+        metric="loss",
+        value="nan",
+    ),
+    row(
+        "nan_detected",
+        "Infinity or NaN",
+        r"Detected Infinity or NaN in output \d{1,4} of [^\n]{1,40}? op \"(?P<op>\w{1,60})\"",
+    ),
+    row("nan_detected", "Tensor had", r"Tensor had (?P<value>NaN|Inf|Inf and NaN|-Inf) values"),
+)

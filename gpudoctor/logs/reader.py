@@ -1,0 +1,123 @@
+"""Turns the text of a run into typed events, in constant memory.
+
+Lines are joined into blocks before they are looked at: nearly all lines mean nothing, and finding that out line by line
+costs more than all the rest. Each new kind of message is a row in `patterns/`, never code here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from itertools import chain, islice
+
+from gpudoctor.logs import bfc
+from gpudoctor.logs.pattern import Pattern
+from gpudoctor.logs.patterns import PATTERNS
+from gpudoctor.logs.patterns.memory import OOM
+from gpudoctor.logs.sieve import Line, Sieve
+from gpudoctor.logs.text import printable, size_bytes, without_escapes
+from gpudoctor.model.observed import LogEvent
+
+LINES_IN_BLOCK = 2000
+# Distinct events kept when equal ones are folded; a log that says more different things is noise, and this bounds memory.
+MAX_DISTINCT = 5000
+DUMP_ANCHORS = frozenset(bfc.ANCHORS)
+
+
+class EventReader:
+    """Reads blocks of whole lines, one after the other; an allocator's dump may span them."""
+
+    def __init__(self, patterns: tuple[Pattern, ...] = PATTERNS) -> None:
+        """Take the table; a caller may bring a longer one."""
+        self._sieve = Sieve(chain((each.anchor for each in patterns), bfc.ANCHORS))
+        self._patterns = patterns
+        self._chosen: dict[tuple[str, ...], tuple[Pattern, ...]] = {}
+        self._line = 1
+        self._dump = bfc.DumpReader()
+        self._oom: LogEvent | None = None
+
+    def feed(self, block: str) -> Iterator[LogEvent]:
+        """Yield the events that the block completes; the block is a number of whole lines."""
+        block = without_escapes(block)
+        counted = 0
+        for line in self._sieve.lines(block):
+            self._line += block.count("\n", counted, line.start)
+            counted = line.start
+            yield from self._read(line)
+        self._line += block.count("\n", counted)
+
+    def finish(self) -> Iterator[LogEvent]:
+        """Yield what the end of the text completes: a dump that was cut off."""
+        yield from self._close_dump()
+
+    def _read(self, line: Line) -> Iterator[LogEvent]:
+        if line.anchor in DUMP_ANCHORS and self._dump.feed(line.text):  # thousands of lines in a row: the short way
+            return
+        text = printable(line.text)
+        anchors = self._sieve.anchors(text)
+        event = next((event for each in self._rows(anchors) if (event := each.read(text, self._line))), None)
+        if event is None:
+            if bfc.END in anchors:
+                yield from self._close_dump()
+        elif event.kind == OOM:
+            yield from self._close_dump()
+            self._open_dump(event)
+        else:
+            # the generic hint stands between an allocator's message and its dump
+            if self._dump.started():
+                yield from self._close_dump()
+            yield event
+
+    def _rows(self, anchors: tuple[str, ...]) -> tuple[Pattern, ...]:
+        if anchors not in self._chosen:
+            # the sieve finds the shorter of two anchors where one begins the other
+            self._chosen[anchors] = tuple(each for each in self._patterns if each.anchor.startswith(anchors))
+        return self._chosen[anchors]
+
+    def _open_dump(self, event: LogEvent) -> None:
+        asked = event.values.get("asked_bytes") or str(size_bytes(event.values["asked"]) or "")
+        self._oom = event
+        self._dump = bfc.DumpReader(
+            allocator=event.values["allocator"],
+            asked_bytes=int(asked) if asked else None,
+            op=event.values.get("op", ""),
+        )
+
+    def _close_dump(self) -> Iterator[LogEvent]:
+        dump, oom = self._dump, self._oom
+        self._dump, self._oom = bfc.DumpReader(), None
+        if dump.started():
+            event = oom or LogEvent(kind=OOM, text="(the beginning of an allocator's dump is missing)", line=self._line)
+            yield replace(event, values={**event.values, **dump.result().values()})
+        elif oom is not None:
+            yield oom
+
+
+def stream_events(lines: Iterable[str]) -> Iterator[LogEvent]:
+    """Yield each event as its block is read; lines may bear their line ends or not."""
+    reader = EventReader()
+    for block in _blocks(lines):
+        yield from reader.feed(block)
+    yield from reader.finish()
+
+
+def read_events(lines: Iterable[str]) -> tuple[LogEvent, ...]:
+    """Return the events of a text, equal ones folded into the first with a count, in the order of their lines."""
+    folded: dict[tuple[str, tuple[tuple[str, str], ...]], LogEvent] = {}
+    for event in stream_events(lines):
+        key = (event.kind, tuple(sorted(event.values.items())))
+        known = folded.get(key)
+        if known is not None:
+            folded[key] = replace(known, count=known.count + 1)
+        elif len(folded) < MAX_DISTINCT:
+            folded[key] = event
+    return tuple(sorted(folded.values(), key=lambda each: each.line))
+
+
+def _blocks(lines: Iterable[str]) -> Iterator[str]:
+    source = iter(lines)
+    while batch := list(islice(source, LINES_IN_BLOCK)):
+        block = "".join(batch)
+        if block.count("\n") != len(batch) or not block.endswith("\n"):  # some have no line end of their own
+            block = "".join(each if each.endswith("\n") else each + "\n" for each in batch)
+        yield block

@@ -1,0 +1,67 @@
+"""Finds the few lines of a text that may mean something: one regular expression of all anchors, folded into a trie.
+
+Searching each literal with `in` is faster for one and slower for fifty; a plain alternation tries all fifty at each
+character that begins one. (Measured over 45 literals on progress bars, sources and TensorFlow logs: 25-55 MB/s each for
+`in` and the alternation, 70-200 MB/s for the trie with anchors that begin with rare characters.)
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from typing import Any, NamedTuple
+
+# A line longer than this is a progress bar without line ends or no log at all; its parts around the anchors are read.
+BEFORE, AFTER = 400, 1200
+
+Trie = dict[str, Any]  # a character -> the rest of the words that go on with it; "" ends a word
+
+
+class Line(NamedTuple):
+    """A line that holds an anchor: its offset in the block, its text, and the first anchor."""
+
+    start: int
+    text: str
+    anchor: str
+
+
+def trie_expression(words: Iterable[str]) -> str:
+    """Return a regular expression that matches any of the words; of two where one begins the other, the shorter."""
+    trie: Trie = {}
+    for word in words:
+        node = trie
+        for character in word:
+            node = node.setdefault(character, {})
+        node[""] = {}
+    return _expression(trie)
+
+
+def _expression(node: Trie) -> str:
+    if "" in node:
+        return ""
+    branches = [re.escape(character) + _expression(rest) for character, rest in sorted(node.items())]
+    return branches[0] if len(branches) == 1 else f"(?:{'|'.join(branches)})"
+
+
+class Sieve:
+    """Passes the lines of a block that hold at least one anchor."""
+
+    def __init__(self, anchors: Iterable[str]) -> None:
+        """Fold the anchors."""
+        self._search = re.compile(trie_expression(anchors))
+
+    def lines(self, block: str) -> Iterator[Line]:
+        """Yield the lines, or the parts of over-long ones, that hold anchors. A carriage return ends a line, too."""
+        ends = ("\n", "\r") if "\r" in block else ("\n",)
+        position, size = 0, len(block)
+        while (match := self._search.search(block, position)) is not None:
+            at, after = match.span()
+            start = max([position, at - BEFORE, *(block.rfind(end, position, at) + 1 for end in ends)])
+            limit = min(size, at + AFTER)
+            stop = min([limit, *(found for end in ends if (found := block.find(end, after, limit)) >= 0)])
+            yield Line(start, block[start:stop], match[0])
+            position = stop
+
+    def anchors(self, text: str) -> tuple[str, ...]:
+        """Return the anchors that the text holds, in their order, each once."""
+        return tuple(dict.fromkeys(self._search.findall(text)))
