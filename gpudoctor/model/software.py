@@ -30,9 +30,9 @@ class TensorFlow:
 
     `origin`: official_wheel, conda, ngc, source, unknown. `distribution`: the package that provides it (tensorflow,
     tensorflow-cpu, tf-nightly, tensorflow-intel ...). `compute_capabilities` as the build names them (sm_80,
-    compute_90). `cudnn_version` is what it was built for ("9" or "9.3"). `build_info_from`: build_info, cuda_config, fat_binaries,
-    import. `installed` False means that the search was made and found none. `code_objects` counts the GPU code in the
-    main library by architecture (sm_90: 248); empty where it was not counted.
+    compute_90). `cudnn_version` is what it was built for ("9" or "9.3"). `build_info_from`: build_info, cuda_config,
+    fat_binaries, import. `installed` False means that the search was made and found none. `code_objects` counts the GPU
+    code in the main library by architecture (sm_90: 248); empty where it was not counted.
     """
 
     installed: Maybe[bool] = NOT_COLLECTED
