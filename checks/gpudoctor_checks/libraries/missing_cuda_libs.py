@@ -116,6 +116,8 @@ def _absent(library: Library) -> bool:
 
 
 def _why(library: Library) -> str:
+    if isinstance(library.path, Missing) and library.shadows:
+        return f"not searched for in {library.shadows[0].rpartition('/')[0]}"
     if isinstance(library.path, Missing):
         return "not in wheels, system or LD_LIBRARY_PATH"
     return f"{library.path}: {either(library.error, 'cannot be loaded')}"[:200]
