@@ -13,6 +13,7 @@ from gpudoctor.sdk import (
     Gain,
     Host,
     Python,
+    Scheduler,
     TensorFlow,
     cuda_toolkits,
     cudnn_releases,
@@ -40,6 +41,14 @@ REBOOT = Fix(
     gain=unblocks("the driver loads again as one"),
     effort_minutes=5,
 )
+ASK_SCHEDULER = Fix(
+    id="ask-scheduler-for-gpu",
+    title="Ask the scheduler for a GPU",
+    action="command",
+    text="srun --gres=gpu:1 --pty bash",
+    gain=unblocks("only a job with a GPU may open one here"),
+    effort_minutes=5,
+)
 RUN_NGC = Fix(
     id="run-ngc-container",
     title="Train in NVIDIA's TensorFlow container",
@@ -48,6 +57,11 @@ RUN_NGC = Fix(
     gain=unblocks("this image is built for GPUs up to Blackwell"),
     effort_minutes=20,
 )
+
+
+def under_scheduler(scheduler: Scheduler | None) -> bool:
+    """Return whether a batch scheduler hands out the GPUs here."""
+    return scheduler is not None and either(scheduler.kind, "none") not in {"none", "kubernetes"}
 
 
 def install_driver(capabilities: Sequence[int], host: Host | None, *, gain: Gain | None = None) -> Fix:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from gpudoctor.model.finding import Severity
+from gpudoctor.model.machine import Scheduler
 from gpudoctor.model.missing import Missing
 from gpudoctor.model.report import Outcome
 from gpudoctor.testing import judge
@@ -75,6 +76,12 @@ def test_where_no_gpu_is_there_is_nothing_to_hide() -> None:
 def test_an_unknown_number_of_gpus_leaves_it_open() -> None:
     machine = changed(without(HIDDEN, "gpus", "nvml"), kernel={"pci_gpus": Missing("no sysfs")}, cuda={"cu_init": 0})
     assert judge(hidden, machine).status is Outcome.INCONCLUSIVE
+
+
+def test_a_scheduler_that_gave_no_gpu_is_asked_for_one() -> None:
+    job = with_env(changed(HIDDEN, scheduler=Scheduler(kind="slurm")), CUDA_VISIBLE_DEVICES="NoDevFiles")
+    (finding,) = judge(hidden, job).findings
+    assert finding.fixes[0].text == "srun --gres=gpu:1 --pty bash"
 
 
 @pytest.mark.parametrize(("on_bus", "severity"), [(True, Severity.ERROR), (False, Severity.INFO)])

@@ -40,6 +40,7 @@ from gpudoctor.sdk import (
     unblocks,
     weigh_unusable,
 )
+from gpudoctor_checks.remedies import ASK_SCHEDULER, under_scheduler
 
 CARD = re.compile(r"/dev/nvidia\d+")
 SHARED_NODES = frozenset({"/dev/nvidiactl", "/dev/nvidia-uvm"})  # every CUDA program opens both
@@ -51,14 +52,6 @@ OPEN_NODES = Fix(
     gain=unblocks("a program must open these nodes"),
     risk="medium",
     effort_minutes=1,
-)
-ASK_SCHEDULER = Fix(
-    id="ask-scheduler-for-gpu",
-    title="Ask the scheduler for a GPU",
-    action="command",
-    text="srun --gres=gpu:1 --pty bash",
-    gain=unblocks("only a job with a GPU may open one here"),
-    effort_minutes=5,
 )
 COMPUTE_DEFAULT = Fix(
     id="compute-mode-default",
@@ -103,7 +96,6 @@ def refused(
     if told and not closed and host is not None and either(host.container, "none") != "none":
         raise NotApplicable("a container that lost its permission: see GD107")
     weight = weigh_unusable(0.95 if closed or prohibited else 0.7, baseline)
-    scheduled = scheduler is not None and either(scheduler.kind, "none") not in {"none", "kubernetes"}
     yield Finding(
         summary="The GPU's compute mode is 'prohibited'."
         if prohibited
@@ -119,7 +111,7 @@ def refused(
             Evidence(label="compute mode", value=", ".join(modes) or "unknown", source="NVML"),
             Evidence(label="cuInit", value="not asked" if cu_init is None else cu_init, source="libcuda"),
         ),
-        fixes=(COMPUTE_DEFAULT,) if prohibited else (ASK_SCHEDULER,) if scheduled else (OPEN_NODES,),
+        fixes=(COMPUTE_DEFAULT,) if prohibited else (ASK_SCHEDULER,) if under_scheduler(scheduler) else (OPEN_NODES,),
     )
 
 

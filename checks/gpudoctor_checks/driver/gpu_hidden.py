@@ -31,6 +31,7 @@ from gpudoctor.sdk import (
     Kernel,
     NotApplicable,
     Nvml,
+    Scheduler,
     Severity,
     Trial,
     Weight,
@@ -40,7 +41,7 @@ from gpudoctor.sdk import (
     weigh_unusable,
 )
 from gpudoctor_checks.driver.visible_devices import read_list
-from gpudoctor_checks.remedies import give_container_gpu
+from gpudoctor_checks.remedies import ASK_SCHEDULER, give_container_gpu, under_scheduler
 
 NAME = "CUDA_VISIBLE_DEVICES"
 NO_DEVICE = 100  # CUDA_ERROR_NO_DEVICE, cuda.h
@@ -68,6 +69,7 @@ def hidden(
     kernel: Kernel | None,
     cuda: Cuda | None,
     host: Host | None,
+    scheduler: Scheduler | None,
     baseline: Trial | None,
 ) -> Iterator[Finding]:
     """Count the GPUs that the variable leaves, against those that exist."""
@@ -113,7 +115,7 @@ def hidden(
             Evidence(label="GPUs in this machine", value=len(uuids) if uuids else "unknown", source="NVML, PCI bus"),
             Evidence(label="GPUs left visible", value=left.count, unit="GPUs", source=NAME),
         ),
-        fixes=(UNHIDE,),
+        fixes=(ASK_SCHEDULER,) if under_scheduler(scheduler) and not left.count else (UNHIDE,),
     )
 
 

@@ -83,9 +83,7 @@ def struck(
             evidence=(
                 Evidence(label="defect", value=defect.id, source=defect.source),
                 Evidence(label="strikes with", value=defect.conditions or "always", source=defect.evidence),
-                Evidence(
-                    label="reported in", value=", ".join(defect.issues[:2]) or "not reported", source="issue threads"
-                ),
+                *(Evidence(label="reported in", value=issue, source="issue thread") for issue in defect.issues[:2]),
             ),
             fixes=(_fix(defect),),
             cause=defect.cause or "",
