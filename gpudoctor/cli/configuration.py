@@ -143,6 +143,8 @@ def _settings(merged: Table) -> Settings:
     if fail_on not in FAIL_ON:
         raise UsageError(f"{merged['fail-on'][0]}: fail-on must be one of {', '.join(FAIL_ON)}, not {fail_on!r}")
     timeout = get("timeout", (int, float), None)  # type: ignore[arg-type]  # isinstance takes the pair
+    if timeout is not None and not 0 < timeout < sys.maxsize:
+        raise UsageError(f"{merged['timeout'][0]}: timeout must be a number of seconds above 0, not {timeout!r}")
     return Settings(
         select=_names(merged, "select"),
         ignore=_names(merged, "ignore"),

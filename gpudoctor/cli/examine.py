@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from gpudoctor.cli.configuration import Settings
+from gpudoctor.cli.output import emit, flush
 from gpudoctor.cli.parser import Arguments
 from gpudoctor.cli.progress import progress_on
 from gpudoctor.collect.target import choose_target
@@ -45,8 +46,8 @@ def examined(
     named = {"executable": rewrite(str(target.executable)), "chosen_by": target.chosen_by}
     shown = not arguments.json and arguments.output in {None, "-"}
     if shown:
-        sys.stdout.write(shorten(target_line(named), WIDTH) + "\n")
-        sys.stdout.flush()
+        emit(shorten(target_line(named), WIDTH) + "\n", None)
+        flush()
     request = Request(
         target=target,
         level=level,

@@ -10,6 +10,7 @@ import sys
 from collections.abc import Sequence
 from importlib import import_module
 
+from gpudoctor.cli.output import flush
 from gpudoctor.cli.parser import Arguments, parse
 from gpudoctor.errors import GpudoctorError
 
@@ -20,6 +21,7 @@ INTERRUPTED = 130
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit code."""
     words = list(sys.argv[1:] if argv is None else argv)
+    _open_closed_streams()
     try:
         return _guarded(words)
     except BrokenPipeError:
@@ -30,13 +32,19 @@ def main(argv: Sequence[str] | None = None) -> int:
         return INTERRUPTED
 
 
+def _open_closed_streams() -> None:
+    """Give each standard stream that the caller closed (`>&-`) a place: a file opened later must not become stdout."""
+    for number, name, mode in ((0, "stdin", "r"), (1, "stdout", "w"), (2, "stderr", "w")):
+        if getattr(sys, name) is None:
+            os.open(os.devnull, os.O_RDWR)  # the lowest free number, which is this stream's
+            setattr(sys, name, open(number, mode, encoding="utf-8", closefd=False))  # noqa: SIM115  # for the whole run
+
+
 def _guarded(words: list[str]) -> int:
     try:
         arguments = parse(words)
-        if arguments is None:
-            return 0
-        code = _dispatch(arguments)
-        sys.stdout.flush()
+        code = 0 if arguments is None else _dispatch(arguments)
+        flush()
     except GpudoctorError as error:
         return _fail(words, str(error), error.exit_code)
     except (BrokenPipeError, KeyboardInterrupt, SystemExit):
@@ -58,14 +66,18 @@ def _dispatch(arguments: Arguments) -> int:
 
 def _fail(words: list[str], message: str, code: int) -> int:
     sys.stderr.write(f"gpudoctor: {message}\n")
-    if "--json" in words:
-        failure = import_module("gpudoctor.cli.failure")
-        sys.stdout.write(failure.document(message, code))
+    try:
+        if "--json" in words:
+            sys.stdout.write(import_module("gpudoctor.cli.failure").document(message, code))
         sys.stdout.flush()
+    except BrokenPipeError:
+        raise
+    except OSError:  # stdout is what failed, and the message on stderr has said so
+        _abandon_stdout()
     return code
 
 
 def _abandon_stdout() -> None:
-    """Give stdout a place to flush to, so that the interpreter's own exit does not complain about the closed pipe."""
+    """Give stdout a place to flush to, so that the interpreter's own exit does not complain about the pipe or disk."""
     devnull = os.open(os.devnull, os.O_WRONLY)
     os.dup2(devnull, sys.stdout.fileno())

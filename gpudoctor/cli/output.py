@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 from gpudoctor.errors import OutputError
@@ -18,7 +19,21 @@ def emit(text: str, path: str | None) -> None:
 
 def _to_stdout(text: str) -> None:
     encoding = sys.stdout.encoding or "utf-8"
-    sys.stdout.write(text.encode(encoding, errors="replace").decode(encoding))
+    _guarded(lambda: sys.stdout.write(text.encode(encoding, errors="replace").decode(encoding)))
+
+
+def flush() -> None:
+    """Send what was written to stdout on its way. Raises OutputError, or BrokenPipeError where nobody reads any more."""
+    _guarded(sys.stdout.flush)
+
+
+def _guarded(write: Callable[[], object]) -> None:
+    try:
+        write()
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        raise OutputError(f"stdout: cannot be written ({error.strerror or error}); choose a file with -o") from error
 
 
 def write_file(path: str, text: str) -> None:

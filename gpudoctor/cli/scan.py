@@ -19,9 +19,9 @@ from gpudoctor.codec import dumps, load_snapshot, snapshot_to_builtins
 from gpudoctor.diagnose import registry
 from gpudoctor.diagnose.engine import diagnose
 from gpudoctor.diagnose.registry import AnyCheck, Registry
-from gpudoctor.diagnose.selection import select
+from gpudoctor.diagnose.selection import nearest, select
 from gpudoctor.diagnose.summary import Expectation, unmet
-from gpudoctor.errors import SnapshotError
+from gpudoctor.errors import SnapshotError, UsageError
 from gpudoctor.model.finding import Severity
 from gpudoctor.model.missing import either
 from gpudoctor.model.report import Report
@@ -51,6 +51,7 @@ def run(arguments: Arguments) -> int:
     begun, started_at = time.perf_counter(), datetime.now(timezone.utc).isoformat(timespec="seconds")
     settings = configuration.load(folder=Path.cwd(), environ=os.environ)
     known = registry.load()
+    _check_rules(settings, known)
     checks = select(
         known.checks,
         chosen=arguments.select or settings.select,
@@ -69,6 +70,13 @@ def run(arguments: Arguments) -> int:
         write_file(arguments.save_snapshot, dumps(snapshot_to_builtins(report.snapshot)) + "\n")
     emit(_rendered(arguments, report, target_shown=subject.target_shown), arguments.output)
     return exit_code(report, arguments.fail_on or settings.fail_on)
+
+
+def _check_rules(settings: Settings, known: Registry) -> None:
+    codes = {each.code for each in known.checks}
+    for code in settings.severities:
+        if code not in codes:
+            raise UsageError(f"rules.{code}: no check has this code{nearest(known.checks, code)}")
 
 
 def _report(
