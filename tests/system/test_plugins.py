@@ -77,7 +77,7 @@ def test_a_package_of_checks_is_walked_through(tmp_path: Path) -> None:
 
 
 def test_a_broken_plug_in_is_one_line_of_the_report_and_the_rest_is_judged(tmp_path: Path, report_schema: Json) -> None:
-    breaks = {
+    breaks: dict[str, tuple[dict[str, str], str]] = {
         "absent": ({}, "no_such_module"),
         "syntax": ({"acme_syntax.py": "def ("}, "acme_syntax"),
         "exits": ({"acme_exits.py": "raise SystemExit(4)"}, "acme_exits"),
