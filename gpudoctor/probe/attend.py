@@ -22,10 +22,8 @@ from gpudoctor.probe.plan import BY_NAME
 from gpudoctor.probe.process import Child
 
 POLL_S = 0.2
-# Policy: a first import from a slow network drive took a minute in public reports; a warm one is 2-5 s (measured).
-START_LIMIT_S = 120.0
 GRACE_S = 5.0  # a trial watches its own limit and may be within its last step
-STACK_WAIT_S = 0.3
+STACK_WAIT_S = 0.2
 FRAME = re.compile(r'^  File "(?:.*/)?([^"/]+)", line (\d+) in (\S+)', re.MULTILINE)
 OOM_KILLS = re.compile(r"^oom_kill (\d+)$", re.MULTILINE)  # /proc/vmstat, since Linux 4.13
 
@@ -81,6 +79,24 @@ class Ending:
     duration_s: float = 0.0
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Limits:
+    """How long a child may take: until `deadline` (monotonic clock) in all, `start_s` to its first trial.
+
+    A trial has its plan's limit; `silence_s` overrules both.
+    """
+
+    deadline: float
+    start_s: float
+    silence_s: float | None = None
+
+    def for_trial(self, name: str) -> float:
+        """Return how long this trial ('': the start) may take."""
+        plan = BY_NAME.get(name)
+        allowed = self.start_s if plan is None else plan.limit_s + GRACE_S
+        return allowed if self.silence_s is None else self.silence_s
+
+
 Listener = Callable[[wire.Message], None]
 
 
@@ -88,10 +104,10 @@ def attend(
     command: Callable[[int], Sequence[str]],
     environment: Mapping[str, str],
     *,
-    deadline: float,
+    limits: Limits,
     listen: Listener = lambda _: None,
 ) -> Ending:
-    """Run one child in an empty folder until it is done, dead, or out of time (`deadline`: on the monotonic clock)."""
+    """Run one child in an empty folder until it is done, dead, or out of time."""
     begun = time.monotonic()
     with TemporaryDirectory(prefix="gpudoctor-probe-", ignore_cleanup_errors=True) as folder:
         kills = _oom_kills()
@@ -100,57 +116,64 @@ def attend(
         except OSError as error:
             return Ending(fate="not_started", reason=f"{error.strerror or error}", seen=Seen())
         try:
-            seen, late, compiling = _watch(child, JitWatch(environment), deadline, listen)
+            watch = _Watch(child, JitWatch(environment), limits, listen)
+            late = watch.run()
             if late:
                 late += _where(child)
         finally:
             child.end()
-    died = _fate(child, seen, late, shortage=_oom_kills() > kills)
+    fate, reason = _fate(child, watch.seen, late, shortage=_oom_kills() > kills)
     return Ending(
-        fate=died[0],
-        reason=died[1],
-        seen=seen,
+        fate=fate,
+        reason=reason,
+        seen=watch.seen,
         text=child.text(),
         exit_code=child.exit_code,
         abandoned=child.abandoned,
-        compiling=compiling,
+        compiling=watch.compiling,
         duration_s=time.monotonic() - begun,
     )
 
 
-def _watch(child: Child, jit: JitWatch, deadline: float, listen: Listener) -> tuple[Seen, str, bool]:
-    """Return what was seen, why the time was over ('' = it was not), and whether PTX was being compiled then."""
-    seen = Seen()
-    limit = time.monotonic() + START_LIMIT_S
-    extended = False
-    while not seen.done:
-        if child.is_over():
-            _note(child.drain(), seen, listen)
-            break
-        if _note(child.read(POLL_S), seen, listen):
-            limit, extended = time.monotonic() + _limit_s(seen), False
-        now = time.monotonic()
-        if now >= deadline:
-            compiling = extended or jit.is_compiling(child.text())
-            return seen, _over("the probe's whole time is over", compiling=compiling), compiling
-        if now >= limit:
-            if not jit.is_compiling(child.text()):
-                return seen, f"no answer for {_limit_s(seen):.0f} s", False
-            limit, extended = now + _limit_s(seen), True
-    return seen, "", extended
+class _Watch:
+    """Waits for a child's messages and knows how long it may be silent."""
 
+    def __init__(self, child: Child, jit: JitWatch, limits: Limits, listen: Listener) -> None:
+        self.seen = Seen()
+        self.compiling = False
+        self._child, self._jit, self._limits, self._listen = child, jit, limits, listen
+        self._limit = time.monotonic() + self._limit_s()
 
-def _note(messages: Sequence[wire.Message], seen: Seen, listen: Listener) -> bool:
-    """Take the messages; return whether one of them starts a new span of time."""
-    for message in messages:
-        seen.take(message)
-        listen(message)
-    return any(not isinstance(message, wire.Advance) for message in messages)
+    def run(self) -> str:
+        """Return when the child is done or dead (''), or why its time is over."""
+        while not self.seen.done and not self._child.is_over():
+            self._note(self._child.read(POLL_S))
+            late = self._late(time.monotonic())
+            if late:
+                return late
+        self._note(self._child.drain())
+        return ""
 
+    def _note(self, messages: Sequence[wire.Message]) -> None:
+        for message in messages:
+            self.seen.take(message)
+            self._listen(message)
+            if not isinstance(message, wire.Advance):
+                self._limit, self.compiling = time.monotonic() + self._limit_s(), False
 
-def _limit_s(seen: Seen) -> float:
-    plan = BY_NAME.get(seen.running)
-    return plan.limit_s + GRACE_S if plan is not None else START_LIMIT_S
+    def _late(self, now: float) -> str:
+        if now < min(self._limits.deadline, self._limit):
+            return ""
+        self.compiling = self._jit.is_compiling(self._child.text()) or self.compiling
+        if now >= self._limits.deadline:
+            return _over("the probe's whole time is over", compiling=self.compiling)
+        if not self.compiling:
+            return f"no answer for {self._limit_s():.0f} s"
+        self._limit = now + self._limit_s()
+        return ""
+
+    def _limit_s(self) -> float:
+        return self._limits.for_trial(self.seen.running)
 
 
 def _over(reason: str, *, compiling: bool) -> str:
@@ -162,15 +185,14 @@ def _over(reason: str, *, compiling: bool) -> str:
 
 
 def _where(child: Child) -> str:
-    """Ask a silent child for its Python stack; return the innermost line that is ours, '' when it does not answer."""
+    """Ask a silent child for its Python stack; return the innermost line, '' when it does not answer."""
     before = len(child.text())
     with suppress(ProcessLookupError, PermissionError):
         kill(child.pid, signal.SIGUSR1)
     end = time.monotonic() + STACK_WAIT_S
     while (left_s := end - time.monotonic()) > 0 and not child.is_over():
         child.read(left_s)
-    frame = FRAME.search(child.text()[before:])
-    return f"; it stands in {frame[3]} ({frame[1]}:{frame[2]})" if frame else ""
+    return _frame(child.text()[before:])
 
 
 def _fate(child: Child, seen: Seen, late: str, *, shortage: bool) -> tuple[str, str]:
@@ -193,8 +215,15 @@ def _died(child: Child) -> str:
     if code is None or child.killed:
         return "the child closed its pipe and went on"
     how = f"the child ended with exit code {code}" if code >= 0 else f"the child died of {_signal_name(-code)}"
-    said = _last_words(child.text())
-    return f"{how}; it said: {said}" if said else how
+    text = child.text()
+    said = _last_words(text)
+    return how + (f"; it said: {said}" if said else "") + _frame(text.partition("\nCurrent thread")[2])
+
+
+def _frame(stack: str) -> str:
+    """Return the innermost line of a stack that faulthandler wrote, '' where there is none."""
+    frame = FRAME.search(stack)
+    return f"; it stood in {frame[3]} ({frame[1]}:{frame[2]})" if frame else ""
 
 
 def _signal_name(number: int) -> str:

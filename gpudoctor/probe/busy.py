@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from gpudoctor.model.gpu import Gpu
-from gpudoctor.model.machine import Cuda, Scheduler
+from gpudoctor.model.machine import Cuda, Nvml, Scheduler
 from gpudoctor.model.missing import Missing, either
 from gpudoctor.probe.grant import granted, hides_all
 
@@ -38,40 +38,51 @@ class Choice:
     notes: tuple[str, ...] = ()
 
 
-def choose(
-    samples: Samples,
-    *,
-    cuda: Cuda | None = None,
-    scheduler: Scheduler | None = None,
-    environment: Mapping[str, str],
-    host_free_bytes: int | None = None,
-    force: bool = False,
-) -> Choice:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Around:
+    """What is known besides NVML's list of GPUs; None is unknown."""
+
+    environment: Mapping[str, str]
+    cuda: Cuda | None = None
+    nvml: Nvml | None = None
+    scheduler: Scheduler | None = None
+    host_free_bytes: int | None = None
+
+
+def choose(samples: Samples, around: Around, *, force: bool = False) -> Choice:
     """Return where the probe may run. `samples` is empty, or its first entry is, where NVML lists nothing."""
+    cuda = around.cuda
     if cuda is not None and isinstance(cuda.cu_init, int) and cuda.cu_init != 0:
         return Choice(notes=("the CUDA driver does not start, so no GPU can be disturbed",))
-    if hides_all(environment):
+    if hides_all(around.environment):
         return Choice(notes=("CUDA_VISIBLE_DEVICES hides every GPU; it is left as it is",))
     gpus = [gpu for gpu in (samples[0] if samples else ()) if gpu.status == "ok"]
     if not gpus:
-        return _blind(cuda, host_free_bytes, force=force)
-    if scheduler is not None and scheduler.allocated_gpus == 0 and either(scheduler.kind, "none") != "none":
-        return (
-            Choice(left_alone=f"the scheduler ({either(scheduler.kind, '')}) granted no GPU here; {FORCE}")
-            if not force
-            else Choice()
-        )
-    mine = granted(gpus, cuda, environment)
+        return _blind(around, force=force)
+    kind = either(around.scheduler.kind, "none") if around.scheduler is not None else "none"
+    if around.scheduler is not None and kind != "none" and around.scheduler.allocated_gpus == 0 and not force:
+        return Choice(left_alone=f"the scheduler ({kind}) granted no GPU here; {FORCE}")
+    mine = granted(gpus, cuda, around.environment)
     return _among(mine or gpus, samples, one_of_many=len(gpus) > 1, mapped=mine is not None, force=force)
 
 
-def _blind(cuda: Cuda | None, host_free_bytes: int | None, *, force: bool) -> Choice:
-    """Decide where NVML shows no GPU: without a CUDA device there is nothing to disturb."""
-    cap = CAP_BYTES if host_free_bytes is None else min(CAP_BYTES, int(CAP_SHARE * host_free_bytes))
-    devices = either(cuda.devices, ()) if cuda is not None else ()
-    if not devices or force:
+def _blind(around: Around, *, force: bool) -> Choice:
+    """Decide where NVML shows no GPU that answers: where none can be there, there is nothing to disturb."""
+    free = around.host_free_bytes  # a GPU without memory of its own shares the host's
+    cap = CAP_BYTES if free is None else min(CAP_BYTES, int(CAP_SHARE * free))
+    if force or not _may_be_there(around):
         return Choice(cap_bytes=cap)
-    return Choice(left_alone=f"NVML cannot tell whether others use the GPU; {FORCE}")
+    return Choice(left_alone=f"NVML cannot tell whether others use the GPU; {FORCE}", cap_bytes=cap)
+
+
+def _may_be_there(around: Around) -> bool:
+    """Return whether a GPU may be there that NVML does not show: the CUDA driver decides, where it answered."""
+    cuda, nvml = around.cuda, around.nvml
+    if cuda is not None and not isinstance(cuda.devices, Missing):
+        return bool(cuda.devices)
+    if cuda is None or cuda.status in {"library_not_found", "error"}:
+        return False
+    return nvml is None or either(nvml.status, "") not in {"library_not_found", "driver_not_loaded"}
 
 
 def _among(candidates: Sequence[Gpu], samples: Samples, *, one_of_many: bool, mapped: bool, force: bool) -> Choice:
@@ -121,14 +132,8 @@ def why_busy(gpu: Gpu, utilisation: Sequence[int]) -> str:
 
 def needs_watching(samples: Samples) -> bool:
     """Return whether utilisation must be seen for longer: one high sample may be a blink."""
-    return (
-        any(
-            isinstance(each.utilization.gpu_percent, int) and each.utilization.gpu_percent > BUSY_PERCENT
-            for each in samples[-1]
-        )
-        if samples
-        else False
-    )
+    last = samples[-1] if samples else ()
+    return any(either(gpu.utilization.gpu_percent, 0) > BUSY_PERCENT for gpu in last)
 
 
 def _utilisation(gpu: Gpu, samples: Samples) -> list[int]:

@@ -13,6 +13,7 @@ from typing import Any, Callable, Dict, Sequence
 Json = Dict[str, Any]  # a JSON object on its way to the parent, which converts it strictly
 DEVICE = re.compile(r"device:(GPU|CPU):", re.IGNORECASE)
 MEBIBYTE = 1 << 20
+WRAPPING = ("Graph execution error", "Detected at node", "<stack traces", "File ", "[[", "Traceback", "Original stack")
 
 
 class Unsupported(Exception):  # noqa: N818  # an outcome, not an error
@@ -137,6 +138,7 @@ def result(
 
 
 def first_line(error: BaseException) -> str:
-    """Return the type and the first line of an exception's text: TensorFlow adds pages of graph below it."""
-    lines: list[str] = [line.strip() for line in str(error).splitlines() if line.strip()]
-    return "{}: {}".format(type(error).__name__, lines[0][:300] if lines else "no message")
+    """Return the type and the first telling line of an exception's text: TensorFlow wraps it in pages about its graph."""
+    lines = [line.strip() for line in str(error).splitlines()]
+    telling = [line for line in lines if line and not line.startswith(WRAPPING)]
+    return f"{type(error).__name__}: {telling[0][:300] if telling else 'no message'}"

@@ -17,7 +17,7 @@ from .child_network import BATCH, SIDE, Network, batches, images
 from .child_pairs import FEWEST_PAIRS, PAIRS, PAIRS_FULL, compare, interleave, mean
 
 STEPS_PER_BATCH = 3  # each batch is trained on so often: at one step (1-2 ms) the iterator's own cost would be measured
-PREFETCH_WINDOW_S = 0.15  # without overlap; a window has as many batches as fit, within these bounds
+PREFETCH_WINDOW_S = 0.1  # without overlap; a window has as many batches as fit, within these bounds
 FEWEST_BATCHES, MOST_BATCHES = 4, 12
 SKIPPED_STEPS = 2  # at a window's start: the first batch cannot overlap with anything
 ROUNDS_LIMIT = 20_000
@@ -117,8 +117,10 @@ class _Production:
         return _best(lambda: next(source), 5)
 
     def window(self, name: str) -> Callable[[], float]:
+        dataset = self.dataset(name, self.batches + SKIPPED_STEPS)
+
         def run() -> float:
-            source = iter(self.dataset(name, self.batches + SKIPPED_STEPS))
+            source = iter(dataset)  # anew: a buffer that filled while another arm ran would flatter this one
             for _ in range(SKIPPED_STEPS):
                 self._train(next(source))
             begun = time.perf_counter()

@@ -17,7 +17,7 @@ from pathlib import Path
 
 from gpudoctor.probe import wire
 
-KILL_GRACE_S = 0.5  # policy: a killable process is gone within milliseconds
+KILL_GRACE_S = 0.4  # policy: a killable process is gone within milliseconds
 DRAIN_S = 0.2  # after its death, for what is still in the pipes
 CHUNK = 1 << 16
 HEAD_BYTES = 1 << 20  # of the text that a child prints: the beginning tells about libraries and devices ...
@@ -106,14 +106,13 @@ class Child:
 
     def end(self) -> None:
         """Kill what is left of it and its group, and close the pipes; where killing has no effect, leave it behind."""
+        if not self._selector.get_map():  # an exit closes the pipes a moment before it can be seen as one
+            _wait(self._is_dead, DRAIN_S)
         self.killed = not self._is_dead()
         with suppress(ProcessLookupError, PermissionError):
             os.killpg(self._process.pid, signal.SIGKILL)
-        limit = time.monotonic() + KILL_GRACE_S
-        while self._process.poll() is None and time.monotonic() < limit:
-            time.sleep(0.005)
-        if self._process.poll() is None:
-            self.abandoned = True
+        self.abandoned = not _wait(lambda: self._process.poll() is not None, KILL_GRACE_S)
+        if self.abandoned:
             _abandoned.append(self._process)
         for descriptor in [key.fd for key in list(self._selector.get_map().values())]:
             self._close(descriptor)
@@ -140,3 +139,11 @@ class Child:
         self._tail += chunk[max(0, room) :]
         if len(self._tail) > 2 * TAIL_BYTES:
             del self._tail[:-TAIL_BYTES]
+
+
+def _wait(condition: Callable[[], bool], seconds: float) -> bool:
+    """Return whether the condition came true within that time."""
+    limit = time.monotonic() + seconds
+    while not (met := condition()) and time.monotonic() < limit:
+        time.sleep(0.005)
+    return met

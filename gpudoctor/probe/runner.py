@@ -18,7 +18,7 @@ from gpudoctor.model.missing import either
 from gpudoctor.model.observed import Probe, ProbeChild, Trial
 from gpudoctor.model.snapshot import Snapshot
 from gpudoctor.probe import busy, fragmentation_child, outcome
-from gpudoctor.probe.attend import attend
+from gpudoctor.probe.attend import Limits, attend
 from gpudoctor.probe.clock import Clock, Progress
 from gpudoctor.probe.outcome import unrun
 from gpudoctor.probe.plan import FRAGMENTATION_SET, PLANS, TrialPlan, chosen
@@ -34,6 +34,9 @@ CHILD_ENVIRONMENT: Mapping[str, str] = {
     "TF_CPP_MIN_LOG_LEVEL": "0",
     "KERAS_BACKEND": "tensorflow",
 }
+# Policy: a first import from a slow network drive took a minute in public reports; a warm one is 2-5 s (measured).
+START_S = 120.0
+HUNG_DRIVER_START_S = 30.0  # policy: on a node of 8 GPUs without persistence mode the driver takes about 10 s to start
 SETS: Mapping[str, Mapping[str, str]] = {FRAGMENTATION_SET: fragmentation_child.ENVIRONMENT}
 
 
@@ -46,7 +49,7 @@ class _Run:
     environment: Mapping[str, str]
     script: Path
     full: bool
-    deadline: float
+    limits: Limits
     clock: Clock
     trials: dict[str, Trial] = field(default_factory=dict[str, Trial])
     children: list[ProbeChild] = field(default_factory=list[ProbeChild])
@@ -64,6 +67,7 @@ def run_probe(
     progress: Progress | None = None,
     environment: Mapping[str, str] | None = None,
     deadline_s: float | None = None,
+    silence_s: float | None = None,
     cap_bytes: int | None = None,
     script: Path = CHILD,
 ) -> Probe:
@@ -71,7 +75,7 @@ def run_probe(
 
     `snapshot` tells about GPUs, driver and scheduler; without one no GPU is known to be in use. `watch_gpus` reads the
     GPUs anew and is called for some seconds when one seems to work. `deadline_s` ends the whole probe, also a compilation
-    of PTX, so a longer one extends that.
+    of PTX, so a longer one extends that; `silence_s` overrules the limits of single trials.
     """
     begun = time.monotonic()
     plans = chosen(trials)
@@ -85,7 +89,11 @@ def run_probe(
         environment=_pinned(variables, choice),
         script=script,
         full=level == "full",
-        deadline=begun + (DEADLINE_S["full" if level == "full" else "standard"] if deadline_s is None else deadline_s),
+        limits=Limits(
+            deadline=begun + (_deadline_s(level) if deadline_s is None else deadline_s),
+            start_s=_start_s(snapshot),
+            silence_s=silence_s,
+        ),
         clock=Clock(plans, progress),
     )
     for name in dict.fromkeys(plan.environment for plan in plans):
@@ -99,6 +107,16 @@ def run_probe(
     )
 
 
+def _deadline_s(level: str) -> float:
+    return DEADLINE_S["full" if level == "full" else "standard"]
+
+
+def _start_s(snapshot: Snapshot | None) -> float:
+    """Return how long a child may take to start: less where the driver hung already for the collector."""
+    hung = snapshot is not None and snapshot.cuda is not None and snapshot.cuda.status == "timeout"
+    return HUNG_DRIVER_START_S if hung else START_S
+
+
 def _choose(
     snapshot: Snapshot, environment: Mapping[str, str], watch: Callable[[], Sequence[Gpu]] | None, *, force: bool
 ) -> busy.Choice:
@@ -108,15 +126,14 @@ def _choose(
         time.sleep(busy.WATCH_STEP_S)
         samples.append(watch())
     host = snapshot.host
-    free = either(host.memory_available_bytes, 0) if host is not None else 0
-    return busy.choose(
-        samples,
-        cuda=snapshot.cuda,
-        scheduler=snapshot.scheduler,
+    around = busy.Around(
         environment=environment,
-        host_free_bytes=free or None,
-        force=force,
+        cuda=snapshot.cuda,
+        nvml=snapshot.nvml,
+        scheduler=snapshot.scheduler,
+        host_free_bytes=either(host.memory_available_bytes, 0) or None if host is not None else None,
     )
+    return busy.choose(samples, around, force=force)
 
 
 def _pinned(environment: Mapping[str, str], choice: busy.Choice) -> dict[str, str]:
@@ -132,11 +149,11 @@ def _run_set(run: _Run, name: str, plans: Sequence[TrialPlan]) -> None:
     """Run the trials of one set of variables: one child, and one more for those behind a culprit."""
     waiting = list(plans)
     for _ in range(2):
-        if not waiting or run.hopeless or time.monotonic() >= run.deadline:
+        if not waiting or run.hopeless or time.monotonic() >= run.limits.deadline:
             break
         waiting = _run_child(run, name, waiting)
     why = run.hopeless or (
-        "the probe's whole time is over" if time.monotonic() >= run.deadline else "two children died before it"
+        "the probe's whole time is over" if time.monotonic() >= run.limits.deadline else "its children ended before it"
     )
     for plan in waiting:
         run.trials[plan.name] = unrun(plan.name, f"not run: {why}")
@@ -151,7 +168,7 @@ def _run_child(run: _Run, name: str, plans: Sequence[TrialPlan]) -> list[TrialPl
     ending = attend(
         lambda descriptor: (run.python, str(run.script), str(descriptor), spec),
         {**run.environment, **SETS.get(name, {})},
-        deadline=run.deadline,
+        limits=run.limits,
         listen=run.clock.listen,
     )
     trials = outcome.ended(ending)

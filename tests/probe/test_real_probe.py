@@ -1,0 +1,122 @@
+"""The probe with a real TensorFlow on the CPU: it trains, measures and tells where."""
+
+from __future__ import annotations
+
+import math
+import os
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+
+from gpudoctor.model.missing import Missing, either
+from gpudoctor.model.observed import Probe
+from gpudoctor.probe.runner import KNOWN_TRIALS, run_probe
+from tests.probe.real_tensorflow import ask, interpreter
+
+pytestmark = pytest.mark.tensorflow
+HIDDEN = {**os.environ, "CUDA_VISIBLE_DEVICES": "-1"}  # the tests are about a machine without a GPU
+
+
+@pytest.fixture(scope="module")
+def standard() -> Probe:
+    return run_probe(interpreter(), KNOWN_TRIALS, environment=HIDDEN)
+
+
+def test_every_trial_ends_well_on_the_cpu(standard: Probe) -> None:
+    assert {name: trial.status for name, trial in standard.trials.items() if trial.status != "ok"} == {
+        "precision": "unsupported"
+    }
+    assert {trial.device for name, trial in standard.trials.items() if name != "precision"} == {"CPU"}
+
+
+def test_tensorflow_is_imported_once_for_each_set_of_variables(standard: Probe) -> None:
+    assert [child.environment for child in standard.children] == ["default", "fragmentation"]
+    for child in standard.children:
+        assert (child.status, child.exit_code, child.visible_gpus) == ("ok", 0, 0)
+        assert either(child.import_s, 0) > 0
+        assert isinstance(child.import_error, Missing)
+
+
+def test_the_network_learns(standard: Probe) -> None:
+    arm = standard.trials["baseline"].arm("baseline")
+    assert arm is not None
+    assert either(arm.loss_first, 0) > 2.0
+    assert either(arm.loss_last, 9) < 0.2
+    assert arm.steps >= 150
+    assert standard.trials["baseline"].values["loss_chance"] == pytest.approx(math.log(10))
+
+
+def test_every_comparison_rests_on_enough_pairs(standard: Probe) -> None:
+    comparisons = [each for trial in standard.trials.values() for each in trial.comparisons]
+    assert {(each.arm, each.against) for each in comparisons} == {
+        ("default", "none"),
+        ("explicit", "none"),
+        ("tf_serial", "python"),
+        ("tf_parallel", "tf_serial"),
+        ("tf_batched", "tf_serial"),
+        ("tensor_ops", "numpy"),
+    }
+    for each in comparisons:
+        assert each.pairs >= 5
+        assert 0 < each.low <= each.speedup <= each.high
+
+
+def test_a_map_over_whole_batches_beats_one_over_single_examples(standard: Probe) -> None:
+    ratio = standard.trials["map"].comparison("tf_batched")
+    assert ratio is not None
+    assert ratio.low > 1.02
+
+
+def test_the_ladder_climbs_in_powers_of_two_to_its_knee(standard: Probe) -> None:
+    ladder = standard.trials["batch_ladder"]
+    sizes = [int(arm.name) for arm in ladder.arms]
+    assert sizes[0] == 32
+    assert all(above == 2 * below for below, above in pairwise(sizes))
+    assert ladder.values["knee_batch"] in sizes
+    assert all(isinstance(arm.peak_bytes, Missing) for arm in ladder.arms)  # a CPU does not tell
+
+
+def test_gradcheck_tells_its_tolerance_and_what_it_would_find(standard: Probe) -> None:
+    values = standard.trials["gradcheck"].values
+    assert 0 < values["max_relative_error"] <= values["tolerance"] < 0.01
+    assert values["float32.detectable_share"] < 0.001
+
+
+def test_nothing_that_the_probe_provokes_is_told_as_the_machines_trouble(standard: Probe) -> None:
+    kinds = {event.kind for child in standard.children for event in child.events}
+    assert not kinds & {"oom", "oom_tensor", "growth_forced", "retracing", "mixed_precision_slow"}
+
+
+def test_a_device_that_loses_two_percent_of_one_gradient_is_found_through_the_whole_way() -> None:
+    script = Path(__file__).with_name("corrupted_child.py")
+    trial = run_probe(interpreter(), ("gradcheck",), environment=HIDDEN, script=script).trials["gradcheck"]
+    assert trial.status == "failed"
+    assert trial.reason.startswith("float32, layer 2 W: entry")
+
+
+def test_a_real_shortage_of_memory_is_told_and_the_rest_goes_on() -> None:
+    small = {**HIDDEN, "TF_CPU_ALLOCATOR_USE_BFC": "true", "TF_CPU_BFC_MEM_LIMIT_IN_MB": "16"}
+    probe = run_probe(interpreter(), ("baseline", "batch_ladder"), environment=small)
+    assert probe.trials["baseline"].status == "ok"
+    ladder = probe.trials["batch_ladder"]
+    assert (ladder.status, len(ladder.arms) > 3) == ("ok", True)
+    assert "does not fit into the probe's memory cap: ResourceExhaustedError: OOM when allocating" in ladder.notes[0]
+
+
+def test_a_sitecustomize_that_prints_and_a_module_in_the_way_do_no_harm(tmp_path: Path) -> None:
+    (tmp_path / "sitecustomize.py").write_text("print('hello from the site'); print('{\"kind\": \"done\"}')")
+    environment = {**HIDDEN, "PYTHONPATH": str(tmp_path), "TF_CPP_MIN_LOG_LEVEL": "3"}
+    probe = run_probe(interpreter(), ("gradcheck",), environment=environment)
+    assert probe.trials["gradcheck"].status == "ok"
+
+
+def test_the_twin_of_precision_grows_until_the_device_works_or_a_limit_comes() -> None:
+    told = ask("precision_twin.py")
+    assert "tensor cores" in told["on_cpu"]
+    width, _, share = told["grown"]
+    assert (width, share >= 0.5) == (512, True)
+    assert "99% are needed; wider ones are not tried" in told["too_small"]
+    assert told["capped"] == "no wide twin was tried: the next one does not fit into the probe's memory cap"
+    assert [each["name"] for each in told["competition"]["arms"]] == ["float32", "mixed"]
+    assert told["competition"]["comparisons"][0]["pairs"] >= 5
