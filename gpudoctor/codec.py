@@ -1,18 +1,19 @@
 """The one place where JSON meets the model. Sparse JSON is legal: what is absent is unknown, `missing` maps a path to why.
 
 msgspec decodes strictly into the frozen dataclasses; a Missing value is never written in place but as a path in `missing`.
+Writing needs the standard library only: a quick scan, which reads nothing, must not pay for loading msgspec.
 """
 
 from __future__ import annotations
 
+import json
+import math
 import re
 from collections.abc import Mapping
 from dataclasses import fields, is_dataclass, replace
 from enum import Enum
 from itertools import zip_longest
 from typing import Any, TypeGuard, cast
-
-import msgspec
 
 from gpudoctor.errors import SnapshotError
 from gpudoctor.model.missing import Missing
@@ -51,6 +52,8 @@ def _object(members: Mapping[str, object], missing: dict[str, str], path: str) -
         where = f"{path}.{name}" if path else name
         if isinstance(member, Missing):
             missing[where] = member.reason
+        elif isinstance(member, float) and not math.isfinite(member):
+            missing[where] = f"not a finite number: {member}"
         elif member is not None:
             result[name] = to_builtins(member, missing, where)
     return result
@@ -80,8 +83,8 @@ def report_to_builtins(report: Report) -> dict[str, Json]:
 
 
 def dumps(document: Json, *, indent: int = 2) -> str:
-    """Return the JSON text of builtins; ASCII control characters are escaped by JSON itself."""
-    return msgspec.json.format(msgspec.json.encode(document), indent=indent).decode()
+    """Return the JSON text of builtins; control characters are escaped by JSON itself."""
+    return json.dumps(document, indent=indent, ensure_ascii=False, allow_nan=False)
 
 
 def load_snapshot(data: bytes, *, name: str = "snapshot") -> Snapshot:
@@ -90,6 +93,8 @@ def load_snapshot(data: bytes, *, name: str = "snapshot") -> Snapshot:
     Raises SnapshotError with a sentence that names the cure: not JSON, not a snapshot, too large, or newer than this
     gpudoctor.
     """
+    import msgspec  # noqa: PLC0415  # see the module's docstring
+
     if len(data) > MAX_SNAPSHOT_BYTES:
         raise SnapshotError(f"{name}: larger than {MAX_SNAPSHOT_BYTES >> 20} MiB; this is not a snapshot")
     try:
@@ -105,6 +110,8 @@ def load_snapshot(data: bytes, *, name: str = "snapshot") -> Snapshot:
 
 
 def _convert(document: dict[str, Json], name: str) -> Snapshot:
+    import msgspec  # noqa: PLC0415  # see the module's docstring
+
     version = document.get("schema_version", SCHEMA_VERSION)
     if not isinstance(version, int):
         raise SnapshotError(f"{name}: schema_version must be a whole number")
@@ -148,6 +155,8 @@ def _plant(document: dict[str, Json], path: str, leaf: Json) -> None:
 
 def schema(model: type[Snapshot | Report]) -> dict[str, Json]:
     """Return the JSON Schema (2020-12) of a document: as published, so without the in-memory Missing."""
+    import msgspec  # noqa: PLC0415  # see the module's docstring
+
     document = cast("dict[str, Json]", _without_missing(msgspec.json.schema(model)))
     definitions = document["$defs"]
     definitions.pop("Missing", None)

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import getpass
+import os
 import re
-import socket
 from collections.abc import Callable, Mapping
 from dataclasses import fields, is_dataclass, replace
 from pathlib import Path
-from typing import Any, TypeVar, cast
+from typing import Any, TypeGuard, TypeVar, cast
 
 from gpudoctor.model.gpu import Gpu, GpuProcess
 from gpudoctor.model.missing import Missing
@@ -46,14 +45,16 @@ def _hide(value: str | Missing) -> Missing:
 
 def rewriter_of_this_machine() -> Rewrite:
     """Return a function that masks this user's home folder, name and host name, and GPU UUIDs, in any text."""
-    return rewriter(home=str(Path.home()), user=_user(), host=socket.gethostname())
+    return rewriter(home=str(Path.home()), user=_user(), host=_host())
 
 
 def _user() -> str:
-    try:
-        return getpass.getuser()
-    except (OSError, KeyError, ImportError):
-        return ""
+    """Return the login name without the password database, which may be a directory service that does not answer."""
+    return next((name for each in ("LOGNAME", "USER", "USERNAME") if (name := os.environ.get(each))), Path.home().name)
+
+
+def _host() -> str:
+    return os.uname().nodename if hasattr(os, "uname") else os.environ.get("COMPUTERNAME", "")
 
 
 def rewriter(*, home: str, user: str, host: str) -> Rewrite:
@@ -78,15 +79,18 @@ def _map_strings(value: T, rewrite: Rewrite) -> T:
     return cast("T", _mapped(value, rewrite))
 
 
+def _is_tuple(value: object) -> TypeGuard[tuple[Any, ...]]:
+    return isinstance(value, tuple)
+
+
 def _mapped(value: Any, rewrite: Rewrite) -> Any:  # any node of frozen data
     if isinstance(value, str):
         return rewrite(value)
     if is_dataclass(value) and not isinstance(value, type):
         changed = {each.name: _mapped(getattr(value, each.name), rewrite) for each in fields(value)}
         return replace(value, **changed)
-    if isinstance(value, tuple):
-        members: tuple[Any, ...] = value
-        return tuple(_mapped(each, rewrite) for each in members)
+    if _is_tuple(value):
+        return tuple(_mapped(each, rewrite) for each in value)
     if isinstance(value, Mapping):
         items = cast("Mapping[str, Any]", value).items()
         return {key: _mapped(each, rewrite) for key, each in items}

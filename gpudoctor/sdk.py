@@ -10,7 +10,6 @@ from __future__ import annotations
 import inspect
 import sys
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from types import NoneType, UnionType
 from typing import Any, Generic, ParamSpec, Union, get_args, get_origin, get_type_hints
 
@@ -28,9 +27,21 @@ from gpudoctor.knowledge import (
 )
 from gpudoctor.model.finding import Evidence, Finding, Fix, Gain, Grade, Location, Severity
 from gpudoctor.model.gpu import Gpu, GpuProcess
-from gpudoctor.model.machine import Cuda, CudaDevice, DeviceNode, Host, Kernel, Nvml, PciGpu, Scheduler, XidEvent
+from gpudoctor.model.machine import (
+    Cuda,
+    CudaDevice,
+    DeviceNode,
+    Host,
+    Kernel,
+    Nvml,
+    PciGpu,
+    Scheduler,
+    Storage,
+    XidEvent,
+)
 from gpudoctor.model.missing import Maybe, Missing, either
 from gpudoctor.model.observed import Arm, Comparison, Log, LogEvent, Probe, ProbeChild, Trial
+from gpudoctor.model.record import dataclass
 from gpudoctor.model.software import Library, Python, TensorFlow
 from gpudoctor.model.views import Devices, Driver, Environment, Gpus, Libraries, Packages, cc_number
 from gpudoctor.model.weight import BROKEN, Weight, weigh_faulty, weigh_unusable
@@ -75,6 +86,7 @@ __all__ = [
     "Scheduler",
     "Severity",
     "Skip",
+    "Storage",
     "TensorFlow",
     "Trial",
     "Weight",

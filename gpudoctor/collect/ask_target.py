@@ -8,10 +8,11 @@ from __future__ import annotations
 import ast
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from time import monotonic, sleep
 from typing import TYPE_CHECKING, Any, cast
+
+from gpudoctor.model.record import dataclass
 
 if TYPE_CHECKING:
     import subprocess

@@ -6,10 +6,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
 from gpudoctor.model.missing import Maybe, Missing
+from gpudoctor.model.record import dataclass
 
 MOUNT = "sys/fs/cgroup"
 UNLIMITED = Missing("unlimited")
@@ -19,9 +19,13 @@ NO_LIMIT_BYTES = 1 << 60  # version 1 writes a number near 2**63 for "no limit" 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limits:
-    """The tightest limit on the way from this process's group to the root; Missing("unlimited") where there is none."""
+    """The tightest limit on the way from this process's group to the root; Missing("unlimited") where there is none.
+
+    `quota_hit_share`: in what share of its periods the group with that quota was stopped, of all since it was made.
+    """
 
     quota_cores: Maybe[float]
+    quota_hit_share: Maybe[float]
     memory_bytes: Maybe[int]
     memory_free_bytes: Maybe[int]
 
@@ -32,11 +36,13 @@ def read_limits(root: Path) -> Limits:
     unified = [*_existing(root, "", groups.get("", "/")), *_existing(root, "unified", groups.get("", "/"))]
     cpu = [*unified, *_version_1(root, groups, "cpu", "cpu,cpuacct", "cpuacct,cpu")]
     memory = [*unified, *_version_1(root, groups, "memory")]
-    quotas = [quota for folder in cpu if (quota := _quota(folder)) is not None]
+    quotas = [(quota, folder) for folder in cpu if (quota := _quota(folder)) is not None]
+    quota = min(quotas, key=lambda each: each[0], default=None)
     sizes = [size for folder in memory if (size := _memory(folder)) is not None]
     tightest = min(sizes, default=None)
     return Limits(
-        quota_cores=min(quotas) if quotas else UNLIMITED if cpu else NOT_READ,
+        quota_cores=quota[0] if quota else UNLIMITED if cpu else NOT_READ,
+        quota_hit_share=_hit_share(quota[1]) if quota else UNLIMITED if cpu else NOT_READ,
         memory_bytes=tightest[0] if tightest else UNLIMITED if memory else NOT_READ,
         memory_free_bytes=tightest[1] if tightest else UNLIMITED if memory else NOT_READ,
     )
@@ -80,6 +86,11 @@ def _quota(folder: Path) -> float | None:
     return round(int(quota) / int(period), 3)
 
 
+def _hit_share(folder: Path) -> Maybe[float]:
+    periods, stopped = (_stat(folder, name, "cpu.stat") for name in ("nr_periods", "nr_throttled"))
+    return round(stopped / periods, 3) if periods else Missing("no period counted")
+
+
 def _memory(folder: Path) -> tuple[int, int] | None:
     """Return limit and what is free under it; the page cache counts as free, as the kernel drops it first."""
     for limit_name, usage_name, cache_name in (
@@ -93,8 +104,8 @@ def _memory(folder: Path) -> tuple[int, int] | None:
     return None
 
 
-def _stat(folder: Path, name: str) -> int:
-    for line in _text(folder / "memory.stat").splitlines():
+def _stat(folder: Path, name: str, file: str = "memory.stat") -> int:
+    for line in _text(folder / file).splitlines():
         key, _, value = line.partition(" ")
         if key == name and value.isdigit():
             return int(value)

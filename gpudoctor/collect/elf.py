@@ -7,9 +7,10 @@ quick look at the libraries may (measured: 51 ms; a read here takes 0.1-0.3 ms);
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
+
+from gpudoctor.model.record import dataclass
 
 # Figures of the format: System V ABI, chapters 4 and 5, and the GNU extensions in elf.h of glibc.
 MAGIC = b"\x7fELF"

@@ -5,11 +5,11 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from gpudoctor.collect.ask_target import Answers, ask_target
+from gpudoctor.model.record import dataclass
 
 START_DEADLINE_S = 10.0  # a start takes 20-40 ms (measured); a cold one from a network folder takes seconds
 OLDEST = (3, 8)  # what the scripts for the target are written for (DESIGN, "Which environment")

@@ -11,11 +11,11 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from time import monotonic
 from typing import Protocol, cast
 
 from gpudoctor.model.missing import Missing
+from gpudoctor.model.record import dataclass
 
 SOURCE_DEADLINE_S = 3.0  # DESIGN of the scan: a passive source gets 3 s
 MAX_REASON = 300  # characters of an exception's text that a reason keeps

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 from gpudoctor.collect.ask_target import plain
@@ -21,6 +21,7 @@ from gpudoctor.collect.python_env import Distribution, package_folders
 from gpudoctor.collect.tensorflow_build import framework_library
 from gpudoctor.model.missing import Maybe, Missing
 from gpudoctor.model.observed import Probe
+from gpudoctor.model.record import dataclass
 from gpudoctor.model.software import Library, TensorFlow
 
 # What TensorFlow opens before it registers any GPU; one of them absent, and it skips all GPUs. Read by disassembly of

@@ -9,12 +9,12 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from gpudoctor.collect.loader import Found
 from gpudoctor.collect.python_env import Distribution
 from gpudoctor.model.missing import Maybe, Missing
+from gpudoctor.model.record import dataclass
 
 TOOLKIT = re.compile(r"^/(?:usr/local|opt|usr/lib|usr/lib64)/(?:nvidia/)?cuda\b")
 DRIVER = re.compile(r"/lib(?:cuda|nvidia-[\w-]+)\.so")

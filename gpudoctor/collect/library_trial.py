@@ -6,7 +6,7 @@ Loading in gpudoctor's own process would save a start and could crash it, and wo
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from time import monotonic
 
@@ -14,6 +14,7 @@ from gpudoctor.collect.ask_target import Answers, ask_target, plain
 from gpudoctor.collect.interpreter import Interpreter
 from gpudoctor.collect.libraries import cudnn_parts
 from gpudoctor.model.missing import Maybe, Missing
+from gpudoctor.model.record import dataclass
 from gpudoctor.model.software import Library
 
 DEADLINE_S = 30.0  # DESIGN of the scan: libraries get 30 s (all of CUDA 12 with cuDNN takes 0.7 s here, warm)

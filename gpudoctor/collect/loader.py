@@ -9,11 +9,11 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
 from gpudoctor.collect.elf import Dynamic, ElfError, OtherWordSizeError, read_dynamic, read_machine
 from gpudoctor.collect.loader_cache import LoaderCache
+from gpudoctor.model.record import dataclass
 
 THIS_MACHINE = Path("/")
 # By processor number: the folder name of Debian's multiarch, which `$LIB` stands for there.

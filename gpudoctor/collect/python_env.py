@@ -9,15 +9,17 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from gpudoctor.collect.ask_target import plain
 from gpudoctor.collect.interpreter import Interpreter
+from gpudoctor.model.missing import Maybe, Missing
+from gpudoctor.model.record import dataclass
 from gpudoctor.model.software import Python
 
 SEPARATORS = re.compile(r"[-_.]+")
 LEGACY = re.compile(r"(?P<name>.+?)-(?P<version>\d[^-]*)(?:-py\d.*)?\.egg-info")
+NOT_LOOKED = Missing("not looked for")
 METADATA_HEAD_BYTES = 8192  # name and version stand in the first lines
 
 
@@ -96,6 +98,7 @@ def describe_python(
     *,
     chosen_by: str,
     distributions: Sequence[Distribution] = (),
+    elsewhere: Maybe[tuple[Path, ...]] = NOT_LOOKED,
     environ: Mapping[str, str] | None = None,
 ) -> Python:
     """Return the facts about the interpreter. Never raises."""
@@ -107,6 +110,7 @@ def describe_python(
         chosen_by=chosen_by,
         site_packages=tuple(plain(str(folder)) for folder in package_folders(interpreter)),
         duplicates=duplicates(distributions),
+        elsewhere=elsewhere if isinstance(elsewhere, Missing) else tuple(plain(str(each)) for each in elsewhere),
     )
 
 

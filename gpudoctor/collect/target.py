@@ -9,14 +9,15 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 
 from gpudoctor.collect.interpreter import Interpreter, NotPythonError, ask_interpreter, own_interpreter
 from gpudoctor.errors import UsageError
+from gpudoctor.model.record import dataclass
 
 NAMES = ("python.exe",) if sys.platform == "win32" else ("python", "python3")
 FOLDERS = ("Scripts", "") if sys.platform == "win32" else ("bin",)  # of an environment; conda on Windows has it on top
+LOCAL = (".venv", "venv", "env")  # what people call an environment inside a project
 CURE = "give the python of the environment that you train in, for example --python .venv/bin/python"
 
 
@@ -92,6 +93,18 @@ def _environment_of(executable: Path) -> str:
         if (folder / "pyvenv.cfg").is_file():
             return os.path.realpath(folder)
     return os.path.realpath(executable)
+
+
+def elsewhere(
+    chosen: Path, *, environ: Mapping[str, str] | None = None, folder: Path | None = None
+) -> tuple[Path, ...]:
+    """Return other interpreters near by that have TensorFlow, by looking at folders only: active, in the folder, on PATH."""
+    environ = os.environ if environ is None else environ
+    here = folder or Path.cwd()
+    active = [Path(environ[name]) for name in ("VIRTUAL_ENV", "CONDA_PREFIX") if environ.get(name)]
+    local = [each for each in (_python_in(prefix) for prefix in (*active, *(here / name for name in LOCAL))) if each]
+    found = {_environment_of(each): each for each in reversed((*local, *_on_path(environ))) if has_tensorflow(each)}
+    return tuple(each for key, each in reversed(found.items()) if key != _environment_of(chosen))
 
 
 def _python_in(prefix: Path) -> Path | None:

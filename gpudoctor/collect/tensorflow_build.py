@@ -8,7 +8,6 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +17,7 @@ from gpudoctor.collect.elf import ElfError, read_dynamic
 from gpudoctor.collect.interpreter import Interpreter
 from gpudoctor.collect.python_env import Distribution, package_folders
 from gpudoctor.model.missing import Maybe, Missing
+from gpudoctor.model.record import dataclass
 from gpudoctor.model.software import TensorFlow
 
 # Distributions that bring the package `tensorflow`; the first group is published by the TensorFlow project on PyPI,

@@ -57,7 +57,7 @@ def judge(
 ) -> Verdict:
     """Return one check's verdict; whatever it raises becomes its outcome, never ours."""
     begun = time.perf_counter()
-    trials = snapshot.probe.trials if snapshot.probe is not None else {}
+    trials: Mapping[str, Trial] = snapshot.probe.trials if snapshot.probe is not None else dict[str, Trial]()
     arguments, lacking = _arguments(check, facts, trials)
     findings: tuple[Finding, ...] = ()
     if lacking:

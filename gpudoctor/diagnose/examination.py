@@ -6,7 +6,7 @@ The three doors (scan, probe, monitor) share it; nothing here judges.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Protocol
 
@@ -17,6 +17,7 @@ from gpudoctor.diagnose.engine import plan_trials
 from gpudoctor.diagnose.registry import AnyCheck
 from gpudoctor.model.missing import Missing
 from gpudoctor.model.observed import Probe
+from gpudoctor.model.record import dataclass
 from gpudoctor.model.snapshot import Snapshot
 from gpudoctor.model.software import TensorFlow
 

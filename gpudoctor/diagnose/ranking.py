@@ -7,9 +7,10 @@ Gains are never added up. A gain whose interval does not clear the noise is show
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from gpudoctor.model.finding import Finding, Fix, Gain, Grade, Severity
+from gpudoctor.model.record import dataclass
 
 NO_GAIN_BELOW = 1.02  # the probe's own noise bar: a gain counts when its whole 95 % interval lies above it
 GRADES = {grade: place for place, grade in enumerate(Grade)}

@@ -8,15 +8,34 @@ from __future__ import annotations
 import importlib
 import pkgutil
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
-from importlib.metadata import EntryPoint, entry_points
 from types import ModuleType
+from typing import Protocol
 
+from gpudoctor.diagnose import entry_points
+from gpudoctor.model.record import dataclass
 from gpudoctor.model.report import Plugin
 from gpudoctor.sdk import Check
 
 GROUP = "gpudoctor.checks"
 AnyCheck = Check[...]  # the parameters of a check are its own business; the engine matches them by type
+
+
+class EntryPoint(Protocol):
+    """What names a plug-in: ours, or one of `importlib.metadata`."""
+
+    @property
+    def name(self) -> str:
+        """Return the plug-in's name."""
+        ...
+
+    @property
+    def value(self) -> str:
+        """Return what it names."""
+        ...
+
+    def load(self) -> object:
+        """Import what it names."""
+        ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,7 +55,7 @@ class Registry:
 def load(points: Iterable[EntryPoint] | None = None) -> Registry:
     """Load every plug-in of the entry-point group; a broken one becomes one line of the report."""
     found: dict[str, AnyCheck] = {}
-    ordered = sorted(entry_points(group=GROUP) if points is None else points, key=_built_in_first)
+    ordered = sorted(entry_points.find(GROUP) if points is None else points, key=_built_in_first)
     plugins = tuple(_load_one(point, found) for point in ordered)
     return Registry(checks=tuple(found[code] for code in sorted(found)), plugins=plugins)
 

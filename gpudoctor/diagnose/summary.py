@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from gpudoctor.diagnose.facts import Facts
 from gpudoctor.diagnose.registry import AnyCheck
 from gpudoctor.model.finding import Finding, Grade, Severity
 from gpudoctor.model.missing import Missing, either
+from gpudoctor.model.record import dataclass
 from gpudoctor.model.report import Coverage, Outcome, Status, Summary, Verdict
 from gpudoctor.model.snapshot import Snapshot
 from gpudoctor.model.views import Driver

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import Enum
+
+from gpudoctor.model.record import dataclass
 
 
 class Severity(str, Enum):
@@ -78,6 +79,7 @@ class Finding:
     """One trouble found. `confidence` 0-1 with its `basis`. The engine fills code, slug, cause, caused_by.
 
     A check leaves `cause` empty when it has one cause only. `symptom` marks what another finding may explain.
+    `accepted`: a baseline knows it, so it does not count for the exit code.
     """
 
     summary: str
@@ -92,3 +94,4 @@ class Finding:
     slug: str = ""
     title: str = ""
     caused_by: str | None = None
+    accepted: bool = False

@@ -2,19 +2,32 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from gpudoctor.model.missing import NOT_COLLECTED, Maybe
+from gpudoctor.model.record import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cpu:
-    """Processor counts; `quota_cores` is the cgroup limit (2.5 = two and a half cores), Missing when unlimited."""
+    """Processor counts; `quota_cores` is the cgroup limit (2.5 = two and a half cores), Missing when unlimited.
+
+    `quota_hit_share`: the share of the scheduler's periods so far in which that limit stopped the group (0.4 = 40 %).
+    """
 
     model: Maybe[str] = NOT_COLLECTED
     cores: Maybe[int] = NOT_COLLECTED
     affinity: Maybe[int] = NOT_COLLECTED
     quota_cores: Maybe[float] = NOT_COLLECTED
+    quota_hit_share: Maybe[float] = NOT_COLLECTED
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Storage:
+    """The file system under a folder that training is likely to read: `filesystem` as the kernel names it (nfs4, 9p)."""
+
+    folder: str
+    filesystem: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,6 +45,7 @@ class Host:
     memory_bytes: Maybe[int] = NOT_COLLECTED
     memory_available_bytes: Maybe[int] = NOT_COLLECTED
     shm_bytes: Maybe[int] = NOT_COLLECTED
+    storage: Maybe[tuple[Storage, ...]] = NOT_COLLECTED
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -104,12 +118,16 @@ class DeviceNode:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PciGpu:
-    """An NVIDIA display or 3D controller on the PCI bus, whether or not a driver holds it."""
+    """An NVIDIA display or 3D controller on the PCI bus, whether or not a driver holds it.
+
+    `iommu`: none, or how the IOMMU treats it, in the kernel's words (identity, DMA, DMA-FQ).
+    """
 
     address: str
     device_id: Maybe[str] = NOT_COLLECTED
     driver: Maybe[str] = NOT_COLLECTED
     runtime_status: Maybe[str] = NOT_COLLECTED
+    iommu: Maybe[str] = NOT_COLLECTED
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -124,7 +142,10 @@ class XidEvent:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Kernel:
-    """The kernel's side of the driver. `flavour`: open or proprietary. `log_readable` False is said, never hidden."""
+    """The kernel's side of the driver. `flavour`: open or proprietary. `log_readable` False is said, never hidden.
+
+    `profiling_open`: this process may read the GPU's performance counters.
+    """
 
     module_version: Maybe[str] = NOT_COLLECTED
     module_loaded: Maybe[bool] = NOT_COLLECTED
@@ -137,3 +158,4 @@ class Kernel:
     pci_gpus: Maybe[tuple[PciGpu, ...]] = NOT_COLLECTED
     xids: Maybe[tuple[XidEvent, ...]] = NOT_COLLECTED
     log_readable: Maybe[bool] = NOT_COLLECTED
+    profiling_open: Maybe[bool] = NOT_COLLECTED

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from gpudoctor.model.missing import NOT_COLLECTED, Maybe
+from gpudoctor.model.record import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

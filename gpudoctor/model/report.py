@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import Enum
 
 from gpudoctor.model.finding import Finding, Fix
+from gpudoctor.model.record import dataclass
 from gpudoctor.model.snapshot import SCHEMA_VERSION, Snapshot
 
 
@@ -77,7 +78,7 @@ class Plugin:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Report:
-    """The whole answer; `present/` turns it into text, JSON and others."""
+    """The whole answer; `present/` turns it into text, JSON and others. `fail_on`: the lowest severity that counts."""
 
     summary: Summary
     snapshot: Snapshot
@@ -91,4 +92,5 @@ class Report:
     fixes: tuple[Fix, ...] = ()
     plugins: tuple[Plugin, ...] = ()
     not_judged: tuple[str, ...] = ()
+    fail_on: str = "error"
     schema_version: int = SCHEMA_VERSION

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from gpudoctor.model.gpu import Gpu
 from gpudoctor.model.machine import Cuda, Host, Kernel, Nvml, Scheduler
 from gpudoctor.model.observed import Log, Probe
+from gpudoctor.model.record import dataclass
 from gpudoctor.model.software import Library, Python, TensorFlow
 
 SCHEMA_VERSION = 1

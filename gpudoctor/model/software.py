@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from gpudoctor.model.missing import NOT_COLLECTED, Maybe
+from gpudoctor.model.record import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -13,6 +14,7 @@ class Python:
     """The target interpreter and why it was chosen. `manager`: venv, conda, system, uv, pyenv, container ...
 
     `duplicates`: packages installed more than once, with their versions in search order ("numpy 1.26.4 over 2.0.1").
+    `elsewhere`: other interpreters near by that have TensorFlow; looked for only where this one has none.
     """
 
     version: Maybe[str] = NOT_COLLECTED
@@ -22,6 +24,7 @@ class Python:
     chosen_by: Maybe[str] = NOT_COLLECTED
     site_packages: Maybe[tuple[str, ...]] = NOT_COLLECTED
     duplicates: Maybe[tuple[str, ...]] = NOT_COLLECTED
+    elsewhere: Maybe[tuple[str, ...]] = NOT_COLLECTED
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

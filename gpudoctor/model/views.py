@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 
 from gpudoctor.model.gpu import Gpu
 from gpudoctor.model.missing import NOT_COLLECTED, Maybe, Missing
+from gpudoctor.model.record import dataclass
 from gpudoctor.model.software import Library
 
 

@@ -6,9 +6,8 @@ They are kept in one place so that every check weighs alike.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from gpudoctor.model.observed import Trial
+from gpudoctor.model.record import dataclass
 
 DOUBT_LEFT_WHEN_CONFIRMED = 0.2
 DOUBT_LEFT_WHEN_PROBE_BROKE = 0.5

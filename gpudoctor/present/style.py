@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 import unicodedata
-from dataclasses import dataclass
 from typing import TextIO
+
+from gpudoctor.model.record import dataclass
 
 RESET = "\x1b[0m"
 ESCAPED = frozenset({"Cc", "Cf", "Cs", "Co", "Zl", "Zp"})  # controls, bidi overrides, surrogates, line separators
