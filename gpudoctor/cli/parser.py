@@ -88,7 +88,7 @@ def _subparsers(parser: argparse.ArgumentParser) -> dict[str, argparse.ArgumentP
 def _build() -> Parser:
     parser = Parser(prog="gpudoctor", description=DESCRIPTION, epilog=EPILOG, allow_abbrev=False)
     parser.add_argument("--version", action="version", version=f"gpudoctor {__version__}")
-    commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True, parser_class=Parser)
+    commands = parser.add_subparsers(prog="gpudoctor", dest="command", metavar="COMMAND", required=True, parser_class=Parser)
     for name, (summary, fill) in COMMANDS.items():
         fill(
             commands.add_parser(
