@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from dataclasses import fields, is_dataclass, replace
 from enum import Enum
 from itertools import zip_longest
-from typing import Any, TypeGuard, cast
+from typing import Any, TypeGuard, TypeVar, cast
 
 from gpudoctor.errors import SnapshotError
 from gpudoctor.model.missing import Missing
@@ -23,6 +23,7 @@ from gpudoctor.model.snapshot import SCHEMA_VERSION, Snapshot
 MAX_SNAPSHOT_BYTES = 64 * 1024 * 1024  # a real one is under 1 MiB; a larger file is not a snapshot
 STEP = re.compile(r"([A-Za-z_][\w.\-]*?)(?=\.|\[|$)|\[(\d{1,4})\]")
 
+T = TypeVar("T")
 Json = Any  # a JSON document as Python builtins: there is no tighter type for it
 
 
@@ -85,6 +86,31 @@ def report_to_builtins(report: Report) -> dict[str, Json]:
 def dumps(document: Json, *, indent: int = 2) -> str:
     """Return the JSON text of builtins; control characters are escaped by JSON itself."""
     return json.dumps(document, indent=indent, ensure_ascii=False, allow_nan=False)
+
+
+def loads(data: bytes | str) -> Json:
+    """Return the builtins of a JSON text. Raises ValueError where it is not one."""
+    import msgspec  # noqa: PLC0415  # see the module's docstring
+
+    try:
+        return msgspec.json.decode(data)
+    except (msgspec.DecodeError, RecursionError, UnicodeDecodeError) as error:
+        raise ValueError(str(error)) from error
+
+
+def compact(document: Json) -> str:
+    """Return the JSON text of builtins on one line."""
+    return json.dumps(document, ensure_ascii=False, separators=(",", ":"))
+
+
+def typed(value: Json, model: type[T]) -> T:
+    """Return builtins as the dataclass that they describe. Raises ValueError where they do not fit."""
+    import msgspec  # noqa: PLC0415  # see the module's docstring
+
+    try:
+        return msgspec.convert(value, model)
+    except (msgspec.ValidationError, RecursionError) as error:
+        raise ValueError(str(error)) from error
 
 
 def load_snapshot(data: bytes, *, name: str = "snapshot") -> Snapshot:
