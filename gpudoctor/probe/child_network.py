@@ -75,9 +75,13 @@ class Network:
             self.optimizer = bench.tf.keras.optimizers.Adam()
             if hasattr(self.optimizer, "build"):
                 self.optimizer.build(self.model.trainable_variables)
-            self.step = bench.tf.function(
-                self._scaled_step if raw else self._step, input_signature=self._signature(raw)
-            )
+        trained = self._scaled_step if raw else self._step
+        self._compiled = bench.tf.function(trained, input_signature=self._signature(raw))
+
+    def step(self, pictures: Any, labels: Any) -> Any:
+        """Train on one batch; return the loss, and where the network is not `raw` the probabilities beside it."""
+        with self._placed():  # also for the feeding: NumPy arrays would go to the GPU first
+            return self._compiled(pictures, labels)
 
     def _placed(self) -> Any:
         return self.bench.tf.device(self.place) if self.place else contextlib.nullcontext()
@@ -106,13 +110,12 @@ class Network:
         """Train on one batch; return the loss and the probabilities."""
         tf = self.bench.tf
         variables = self.model.trainable_variables
-        with self._placed():
-            with tf.GradientTape() as tape:
-                shares = self.model(pictures, training=True)
-                loss = tf.reduce_mean(tf.keras.losses.sparse_categorical_crossentropy(labels, shares))
-                scaled = loss * self.scale
-            gradients = [each / self.scale for each in tape.gradient(scaled, variables)]
-            self.optimizer.apply_gradients(zip(gradients, variables))
+        with tf.GradientTape() as tape:
+            shares = self.model(pictures, training=True)
+            loss = tf.reduce_mean(tf.keras.losses.sparse_categorical_crossentropy(labels, shares))
+            scaled = loss * self.scale
+        gradients = [each / self.scale for each in tape.gradient(scaled, variables)]
+        self.optimizer.apply_gradients(zip(gradients, variables))
         return loss, shares
 
     def devices_of(self, loss: Any) -> list[Any]:

@@ -6,7 +6,7 @@ A run on the CPU because the GPU was left alone must never read as "TensorFlow c
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 
 from gpudoctor.logs import reader
@@ -19,8 +19,9 @@ from gpudoctor.probe.plan import BY_NAME, FRAGMENTATION_SET
 OWN_KINDS = frozenset({"growth_forced", "mixed_precision_slow", "retracing"})
 # ... by filling the memory on purpose ...
 MEMORY_KINDS = frozenset({"oom", "oom_soft", "oom_tensor", "oom_device", "bfc_garbage_collection"})
-# ... and by hiding the GPU.
-HIDDEN_KINDS = frozenset({"cuinit_failed", "no_cuda_device", "gpus_not_registered"})
+# ... and by hiding the GPU: cuInit then answers CUDA_ERROR_NO_DEVICE; any other code is a fault of the machine.
+HIDDEN_KINDS = frozenset({"no_cuda_device", "gpus_not_registered"})
+NO_DEVICE = "100"
 NOT_FAILED = Missing("none: the import succeeded")
 NOT_REACHED = Missing("the child did not come so far")
 
@@ -60,14 +61,19 @@ def _events(text: str, environment: str, trials: Mapping[str, Trial], *, hidden:
     fell = any(trial.status in {"oom", "crashed"} for trial in trials.values())
     if environment == FRAGMENTATION_SET or not fell:
         dropped |= MEMORY_KINDS
-    return tuple(event for event in reader.read_events(text.splitlines()) if event.kind not in dropped)
+    events = reader.read_events(text.splitlines())
+    return tuple(event for event in events if event.kind not in dropped and not (hidden and _is_no_device(event)))
 
 
-def ended(ending: Ending) -> dict[str, Trial]:
-    """Return the trials that ended by themselves, and the one during which the child ended."""
-    trials = dict(ending.seen.trials)
+def _is_no_device(event: LogEvent) -> bool:
+    return event.kind == "cuinit_failed" and event.values.get("code", NO_DEVICE) == NO_DEVICE
+
+
+def ended(ending: Ending, asked: Collection[str]) -> dict[str, Trial]:
+    """Return the trials that ended by themselves, and the one during which the child ended; none that nobody asked for."""
+    trials = {name: trial for name, trial in ending.seen.trials.items() if name in asked}
     name = ending.seen.running
-    if name and ending.fate != "ok":
+    if name in asked and ending.fate != "ok":
         trials[name] = _broken(name, ending)
     return trials
 

@@ -39,15 +39,15 @@ class TrialPlan:
 # Expected seconds are measured: TensorFlow 2.21 on two shared cores, standard level. The limits are policy: room for a
 # cold cuDNN, XLA autotuning and a slow disk, about ten times the expected time and never under 30 s.
 PLANS: tuple[TrialPlan, ...] = (
-    TrialPlan(name="baseline", expected_s=2.5, limit_s=60.0, judges_gpu=True),
+    TrialPlan(name="baseline", expected_s=2.0, limit_s=60.0, judges_gpu=True),
     TrialPlan(name="cpu", expected_s=1.0, limit_s=30.0),
-    TrialPlan(name="gradcheck", expected_s=3.0, limit_s=90.0, judges_gpu=True),
-    TrialPlan(name="prefetch", expected_s=3.0, limit_s=30.0),
-    TrialPlan(name="map", expected_s=3.0, limit_s=30.0),
+    TrialPlan(name="gradcheck", expected_s=1.5, limit_s=90.0, judges_gpu=True),
+    TrialPlan(name="prefetch", expected_s=4.5, limit_s=30.0),
+    TrialPlan(name="map", expected_s=2.5, limit_s=30.0),
     TrialPlan(name="precision", expected_s=0.1, limit_s=60.0, judges_gpu=True),
-    TrialPlan(name="numpy_loop", expected_s=2.0, limit_s=30.0),
+    TrialPlan(name="numpy_loop", expected_s=1.5, limit_s=30.0),
     TrialPlan(name="batch_ladder", expected_s=3.0, limit_s=60.0, judges_gpu=True),
-    TrialPlan(name="fragmentation", expected_s=4.0, limit_s=60.0, environment=FRAGMENTATION_SET),
+    TrialPlan(name="fragmentation", expected_s=1.5, limit_s=60.0, environment=FRAGMENTATION_SET),
 )
 BY_NAME: Mapping[str, TrialPlan] = {plan.name: plan for plan in PLANS}
 NAMES: frozenset[str] = frozenset(BY_NAME)

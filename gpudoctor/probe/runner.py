@@ -171,7 +171,7 @@ def _run_child(run: _Run, name: str, plans: Sequence[TrialPlan]) -> list[TrialPl
         limits=run.limits,
         listen=run.clock.listen,
     )
-    trials = outcome.ended(ending)
+    trials = outcome.ended(ending, [plan.name for plan in plans])
     left = run.choice.left_alone
     run.children.append(outcome.as_child(ending, environment=name, left_alone=left, trials=trials))
     if ending.abandoned:

@@ -215,6 +215,12 @@ def test_a_fault_on_the_cpu_stays_a_fault_when_the_gpu_was_left_alone(tmp_path: 
     assert probe(tmp_path, body, "baseline", snapshot=Snapshot(gpus=(BUSY,))).trials["baseline"].status == "failed"
 
 
+def test_a_trial_that_nobody_asked_for_is_dropped(tmp_path: Path) -> None:
+    body = "started()\nok('baseline')\nok('nonsense')\nsend('begin', name='nonsense')\nos.abort()\n"
+    result = probe(tmp_path, body, "baseline", snapshot=Snapshot(gpus=(BUSY,)))
+    assert statuses(result) == {"baseline": "refused"}
+
+
 def test_the_idle_gpu_is_pinned_for_the_child(tmp_path: Path) -> None:
     idle = Gpu(index=1, uuid="GPU-2", memory=Memory(total_bytes=48 * GIB, free_bytes=40 * GIB), processes=())
     body = "started(1)\nok('baseline', device='GPU', notes=[os.environ['CUDA_VISIBLE_DEVICES'], str(spec['cap_bytes'])])\nsend('done')\n"
