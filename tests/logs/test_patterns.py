@@ -5,7 +5,8 @@ import pytest
 from gpudoctor.logs.pattern import MAX_TEXT
 from gpudoctor.logs.patterns import PATTERNS
 from gpudoctor.logs.reader import read_events
-from tests.logs.lines import LINES, QUIET, Expected
+from tests.logs.lines import LINES, QUIET
+from tests.logs.lines_of_runs import Expected
 
 
 @pytest.mark.parametrize("expected", LINES, ids=[f"{kind}-{line[:40]}" for line, kind, _ in LINES])
