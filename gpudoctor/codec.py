@@ -15,12 +15,16 @@ from enum import Enum
 from itertools import zip_longest
 from typing import Any, TypeGuard, TypeVar, cast
 
-from gpudoctor.errors import SnapshotError
+from gpudoctor.errors import SnapshotError, UsageError
+from gpudoctor.model.baseline import BASELINE_VERSION, Baseline
 from gpudoctor.model.missing import Missing
 from gpudoctor.model.report import Report
 from gpudoctor.model.snapshot import SCHEMA_VERSION, Snapshot
 
 MAX_SNAPSHOT_BYTES = 64 * 1024 * 1024  # a real one is under 1 MiB; a larger file is not a snapshot
+MAX_BASELINE_BYTES = 4 * 1024 * 1024  # 200 bytes a finding; nobody accepts ten thousand
+# Characters that steer a terminal or hide text: DEL and C1, zero-width and bidi controls, line separators, the BOM.
+STEERING = re.compile("[\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]")
 STEP = re.compile(r"([A-Za-z_][\w.\-]*?)(?=\.|\[|$)|\[(\d{1,4})\]")
 
 T = TypeVar("T")
@@ -84,8 +88,8 @@ def report_to_builtins(report: Report) -> dict[str, Json]:
 
 
 def dumps(document: Json, *, indent: int = 2) -> str:
-    """Return the JSON text of builtins; control characters are escaped by JSON itself."""
-    return json.dumps(document, indent=indent, ensure_ascii=False, allow_nan=False)
+    """Return the JSON text of builtins; no character in it steers a terminal."""
+    return _escaped(json.dumps(document, indent=indent, ensure_ascii=False, allow_nan=False))
 
 
 def loads(data: bytes | str) -> Json:
@@ -111,6 +115,36 @@ def typed(value: Json, model: type[T]) -> T:
         return msgspec.convert(value, model)
     except (msgspec.ValidationError, RecursionError) as error:
         raise ValueError(str(error)) from error
+
+
+def dumps_line(document: Json) -> str:
+    """Return the JSON text of builtins on one line."""
+    return _escaped(json.dumps(document, ensure_ascii=False, allow_nan=False, separators=(",", ":")))
+
+
+def _escaped(text: str) -> str:
+    return STEERING.sub(lambda char: f"\\u{ord(char[0]):04x}", text)
+
+
+def load_baseline(data: bytes, *, name: str) -> Baseline:
+    """Decode a baseline, strictly: a misspelt key must not silently accept less or more.
+
+    Raises UsageError with a sentence that names the cure.
+    """
+    import msgspec  # noqa: PLC0415  # see the module's docstring
+
+    if len(data) > MAX_BASELINE_BYTES:
+        raise UsageError(f"{name}: larger than {MAX_BASELINE_BYTES >> 20} MiB; this is not a baseline")
+    try:
+        document: Json = msgspec.json.decode(data)
+        version = document.get("baseline_version") if _is_object(document) else None
+        if isinstance(version, int) and version > BASELINE_VERSION:
+            raise UsageError(f"{name}: written by a newer gpudoctor (baseline {version}); upgrade gpudoctor")
+        return msgspec.convert(document, Baseline)
+    except (msgspec.DecodeError, msgspec.ValidationError, RecursionError, UnicodeDecodeError) as error:
+        raise UsageError(
+            f"{name}: not a baseline ({error}); make one with `gpudoctor scan --write-baseline FILE`"
+        ) from error
 
 
 def load_snapshot(data: bytes, *, name: str = "snapshot") -> Snapshot:

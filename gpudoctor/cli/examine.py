@@ -18,7 +18,7 @@ from gpudoctor.diagnose.registry import AnyCheck
 from gpudoctor.model.snapshot import Snapshot
 from gpudoctor.present.headers import target_line
 from gpudoctor.present.style import shorten
-from gpudoctor.redaction import redact, rewriter_of_this_machine
+from gpudoctor.redaction import Rewrite, redact, rewriter_of_this_machine
 
 WIDTH = 80
 
@@ -39,12 +39,16 @@ def examined(
     *,
     level: str,
     trials: tuple[str, ...] | None = None,
+    announce: bool | None = None,
 ) -> Examined:
-    """Examine this machine. Raises UsageError for an interpreter that cannot be used."""
+    """Examine this machine. Raises UsageError for an interpreter that cannot be used.
+
+    `announce`: print at once which interpreter it is; by default where text goes to stdout.
+    """
     target = choose_target(arguments.python or settings.python, environ=os.environ, folder=Path.cwd())
-    rewrite = (lambda text: text) if arguments.include_identifiers else rewriter_of_this_machine()
+    rewrite: Rewrite = str if arguments.include_identifiers else rewriter_of_this_machine()
     named = {"executable": rewrite(str(target.executable)), "chosen_by": target.chosen_by}
-    shown = not arguments.json and arguments.output in {None, "-"}
+    shown = announce if announce is not None else not arguments.json and arguments.output in {None, "-"}
     if shown:
         emit(shorten(target_line(named), WIDTH) + "\n", None)
         flush()

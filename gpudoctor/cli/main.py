@@ -67,8 +67,8 @@ def _dispatch(arguments: Arguments) -> int:
 def _fail(words: list[str], message: str, code: int) -> int:
     sys.stderr.write(f"gpudoctor: {message}\n")
     try:
-        if "--json" in words:
-            sys.stdout.write(import_module("gpudoctor.cli.failure").document(message, code))
+        if any(word.startswith(("--json", "--format")) for word in words):
+            import_module("gpudoctor.cli.failure").write(words, message, code)
         sys.stdout.flush()
     except BrokenPipeError:
         raise

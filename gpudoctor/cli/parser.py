@@ -15,6 +15,7 @@ from gpudoctor.errors import UsageError
 
 OPTION = re.compile(r"--[a-z][\w-]*")
 LEVELS = ("quick", "standard", "full")
+FORMATS = ("text", "json", "jsonl", "junit", "github", "markdown")
 DESCRIPTION = "Why TensorFlow does not use your GPU, why it is slow, and which change helps how much."
 EPILOG = "Exit codes: 0 nothing at or above --fail-on, 1 findings, 2 usage, 3 expectation not met, 70 internal error."
 
@@ -39,9 +40,33 @@ class Arguments(argparse.Namespace):
     save_snapshot: str | None = None
     include_identifiers: bool = False
     output: str | None = None
+    outputs: list[tuple[str, str]] = field(default_factory=list[tuple[str, str]])
+    baseline: str | None = None
+    write_baseline: str | None = None
+    yes: bool = False
+    files: list[str] = field(default_factory=list[str])
+    max_regression: float | None = None
+    action: str = "show"
     trial: list[str] = field(default_factory=list[str])
     name: str = ""
     document: str = "report"
+
+
+class _Output(argparse.Action):
+    """Keeps `--format`, `--json` and `-o` in the order in which they are given: they pair up by it."""
+
+    def __call__(
+        self,
+        parser: argparse.ArgumentParser,  # noqa: ARG002  # argparse's signature
+        namespace: argparse.Namespace,
+        values: object,
+        option_string: str | None = None,  # noqa: ARG002
+    ) -> None:
+        """Note the format or the place; `const` is the format that the option itself stands for."""
+        kind = "place" if self.dest == "output" else "format"
+        told: list[tuple[str, str]] = getattr(namespace, "outputs", [])  # a sub-command starts from an empty namespace
+        namespace.outputs = [*told, (kind, self.const or str(values))]
+        namespace.json = any(value == "json" for kind, value in namespace.outputs if kind == "format")
 
 
 class Parser(argparse.ArgumentParser):
@@ -100,7 +125,10 @@ def _build() -> Parser:
 
 def _scan(parser: argparse.ArgumentParser) -> None:
     _target(parser)
-    parser.add_argument("--json", action="store_true", help="print the report as JSON")
+    parser.add_argument(
+        "--format", action=_Output, choices=FORMATS, help="format of the report (default: text); repeat it for several"
+    )
+    parser.add_argument("--json", action=_Output, nargs=0, const="json", help="short for --format json")
     parser.add_argument("-v", "--verbose", action="store_true", help="show every check, its reason and the time spent")
     parser.add_argument(
         "--level", choices=LEVELS, help="quick: no TensorFlow, no load; standard (default); full: more pairs"
@@ -117,8 +145,12 @@ def _scan(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--force", action="store_true", help="probe a GPU that others use")
     parser.add_argument("--snapshot", metavar="FILE", help="judge a saved snapshot instead of this machine")
     parser.add_argument("--save-snapshot", metavar="FILE", help="also save the snapshot")
+    parser.add_argument("--baseline", metavar="FILE", help="accept the findings that FILE lists; only others count")
+    parser.add_argument("--write-baseline", metavar="FILE", help="write all findings to FILE and accept them")
     _privacy(parser)
-    parser.add_argument("-o", "--output", metavar="FILE", help="write the report to FILE instead of stdout")
+    parser.add_argument(
+        "-o", "--output", action=_Output, metavar="FILE", help="write the report to FILE; one for each --format"
+    )
 
 
 def _target(parser: argparse.ArgumentParser) -> None:

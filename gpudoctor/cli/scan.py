@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import sys
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -11,29 +10,22 @@ from datetime import datetime, timezone
 from pathlib import Path
 
 from gpudoctor import __version__
-from gpudoctor.cli import configuration
+from gpudoctor.cli import configuration, outputs
 from gpudoctor.cli.configuration import Settings
-from gpudoctor.cli.output import emit, write_file
+from gpudoctor.cli.output import write_file
+from gpudoctor.cli.outputs import Output
 from gpudoctor.cli.parser import Arguments
-from gpudoctor.codec import dumps, load_snapshot, snapshot_to_builtins
+from gpudoctor.codec import dumps, snapshot_to_builtins
 from gpudoctor.diagnose import registry
 from gpudoctor.diagnose.engine import diagnose
+from gpudoctor.diagnose.gate import exit_code
 from gpudoctor.diagnose.registry import AnyCheck, Registry
 from gpudoctor.diagnose.selection import nearest, select
 from gpudoctor.diagnose.summary import Expectation, unmet
-from gpudoctor.errors import SnapshotError, UsageError
-from gpudoctor.model.finding import Severity
-from gpudoctor.model.missing import either
+from gpudoctor.errors import UsageError
+from gpudoctor.model.baseline import Baseline
 from gpudoctor.model.report import Report
 from gpudoctor.model.snapshot import Snapshot
-
-EXIT_CLEAN, EXIT_FINDINGS, EXIT_UNMET = 0, 1, 3
-THRESHOLD = {
-    "never": frozenset[Severity](),
-    "error": frozenset({Severity.ERROR}),
-    "warning": frozenset({Severity.ERROR, Severity.WARNING}),
-    "info": frozenset(Severity),
-}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,7 +41,9 @@ class Subject:
 def run(arguments: Arguments) -> int:
     """Run the scan and return the exit code."""
     begun, started_at = time.perf_counter(), datetime.now(timezone.utc).isoformat(timespec="seconds")
+    wanted = outputs.paired(arguments.outputs)
     settings = configuration.load(folder=Path.cwd(), environ=os.environ)
+    accepted = _baseline(arguments)
     known = registry.load()
     _check_rules(settings, known)
     checks = select(
@@ -58,18 +52,20 @@ def run(arguments: Arguments) -> int:
         ignored=arguments.ignore or settings.ignore,
     )
     subject = (
-        _saved(arguments, arguments.snapshot) if arguments.snapshot else _this_machine(arguments, settings, checks)
+        _saved(arguments, arguments.snapshot)
+        if arguments.snapshot
+        else _this_machine(arguments, settings, checks, wanted)
     )
     report = replace(
-        _report(arguments, settings, known, checks, subject),
+        _gated(arguments, _report(arguments, settings, known, checks, subject), accepted),
         tool={"name": "gpudoctor", "version": __version__},
         started_at=started_at,
         duration_s=round(time.perf_counter() - begun, 3),
     )
     if arguments.save_snapshot:
         write_file(arguments.save_snapshot, dumps(snapshot_to_builtins(report.snapshot)) + "\n")
-    emit(_rendered(arguments, report, target_shown=subject.target_shown), arguments.output)
-    return exit_code(report, arguments.fail_on or settings.fail_on)
+    outputs.write(wanted, report, verbose=arguments.verbose, target_shown=subject.target_shown)
+    return exit_code(report)
 
 
 def _check_rules(settings: Settings, known: Registry) -> None:
@@ -87,49 +83,51 @@ def _report(
     )
     wanted = Expectation(gpus=arguments.expect_gpus, strict=arguments.strict or settings.strict)
     reason = unmet(wanted, report.checks, subject.snapshot, level=subject.level, checks=checks)
-    return replace(report, target=subject.target, summary=replace(report.summary, expectation=reason))
+    return replace(
+        report,
+        target=subject.target,
+        summary=replace(report.summary, expectation=reason),
+        fail_on=arguments.fail_on or settings.fail_on,
+    )
 
 
-def exit_code(report: Report, fail_on: str) -> int:
-    """Return 3 where an expectation is not met, 1 for findings at or above `fail_on`, else 0."""
-    if report.summary.expectation:
-        return EXIT_UNMET
-    bad = THRESHOLD[fail_on]
-    return EXIT_FINDINGS if any(finding.severity in bad for finding in report.findings) else EXIT_CLEAN
+def _baseline(arguments: Arguments) -> Baseline | None:
+    """Read the baseline before anything is examined: a mistake in it is told at once."""
+    if arguments.baseline is None:
+        return None
+    from gpudoctor.cli import baseline_file  # noqa: PLC0415  # most scans have none
+
+    return baseline_file.read(arguments.baseline)
+
+
+def _gated(arguments: Arguments, report: Report, accepted: Baseline | None) -> Report:
+    """Return the report with what the baseline accepts, after writing one where that was asked for."""
+    if accepted is None and arguments.write_baseline is None:
+        return report
+    from gpudoctor.diagnose import baseline  # noqa: PLC0415
+
+    if arguments.write_baseline is not None:
+        from gpudoctor.cli import baseline_file  # noqa: PLC0415
+
+        accepted = baseline.renewed(report.findings, accepted)
+        baseline_file.write(arguments.write_baseline, accepted)
+    return baseline.apply(report, accepted) if accepted is not None else report
 
 
 def _saved(arguments: Arguments, path: str) -> Subject:
-    snapshot = load_snapshot(_read(path), name=path)
-    level = arguments.level or ("quick" if snapshot.probe is None else "standard")
-    python = either(snapshot.python.executable, "?") if snapshot.python is not None else "?"
-    return Subject(snapshot=snapshot, level=level, target={"executable": python, "chosen_by": f"snapshot {path}"})
+    from gpudoctor.cli.saved import read_snapshot  # noqa: PLC0415  # a live scan reads none
+
+    saved = read_snapshot(path)
+    target = {"executable": saved.python, "chosen_by": f"snapshot {path}"}
+    return Subject(snapshot=saved.snapshot, level=arguments.level or saved.level, target=target)
 
 
-def _read(path: str) -> bytes:
-    try:
-        return sys.stdin.buffer.read() if path == "-" else Path(path).read_bytes()
-    except OSError as error:
-        raise SnapshotError(
-            f"{path}: cannot be read ({error.strerror or error}); make one with `gpudoctor scan --save-snapshot FILE`"
-        ) from error
-
-
-def _this_machine(arguments: Arguments, settings: Settings, checks: Sequence[AnyCheck]) -> Subject:
+def _this_machine(
+    arguments: Arguments, settings: Settings, checks: Sequence[AnyCheck], wanted: Sequence[Output]
+) -> Subject:
     from gpudoctor.cli.examine import examined  # noqa: PLC0415  # judging a saved snapshot needs no collector
 
     level = arguments.level or "standard"
-    result = examined(arguments, settings, checks, level=level)
+    announce = any(each.on_stdout and each.format == "text" for each in wanted)
+    result = examined(arguments, settings, checks, level=level, announce=announce)
     return Subject(snapshot=result.snapshot, level=level, target=result.target, target_shown=result.target_shown)
-
-
-def _rendered(arguments: Arguments, report: Report, *, target_shown: bool) -> str:
-    if arguments.json:
-        from gpudoctor.present import json  # noqa: PLC0415  # one of the two is needed
-
-        return json.render(report)
-    from gpudoctor.present import text  # noqa: PLC0415
-    from gpudoctor.present.style import Style, wants_color  # noqa: PLC0415
-
-    to_file = arguments.output not in {None, "-"}
-    style = Style(color=not to_file and wants_color(sys.stdout))
-    return text.render(report, style=style, verbose=arguments.verbose, target_shown=target_shown and not to_file)

@@ -18,7 +18,7 @@ from gpudoctor.diagnose.registry import AnyCheck
 from gpudoctor.model.missing import Missing
 from gpudoctor.model.observed import Probe
 from gpudoctor.model.record import dataclass
-from gpudoctor.model.snapshot import Snapshot
+from gpudoctor.model.snapshot import QUICK_HAS_NO_PROBE, Snapshot
 from gpudoctor.model.software import TensorFlow
 
 
@@ -46,7 +46,7 @@ def examine(request: Request, checks: Sequence[AnyCheck], progress: Progress | N
     """Return the snapshot: facts at every level, trials too unless the level is quick."""
     snapshot = take_snapshot(level=request.level, target=request.target, root=request.root, timeout_s=request.timeout_s)
     if request.level == "quick":
-        return _without_probe(snapshot, "not run (level quick)")
+        return _without_probe(snapshot, QUICK_HAS_NO_PROBE)
     if snapshot.tensorflow is not None and snapshot.tensorflow.installed is False:
         return _without_probe(snapshot, "not run: TensorFlow is not installed in the target environment")
     from gpudoctor.probe.runner import KNOWN_TRIALS, run_probe  # noqa: PLC0415  # a quick scan must not pay for it

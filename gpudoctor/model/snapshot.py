@@ -12,6 +12,7 @@ from gpudoctor.model.record import dataclass
 from gpudoctor.model.software import Library, Python, TensorFlow
 
 SCHEMA_VERSION = 1
+QUICK_HAS_NO_PROBE = "not run (level quick)"  # `missing["probe"]`: the level did not promise a probe
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -85,6 +85,9 @@ def _verdict(report: Report, style: Style) -> Iterator[str]:
     yield f"{paint(f'{mark} {word}')}  {style.bold(headline)}{' ' * (room - len(headline))}  {coverage}"
     if report.summary.expectation:
         yield from _wrapped(f"[x] expectation not met: {report.summary.expectation}", "", "    ")
+    accepted = report.summary.counts.get("accepted")
+    if accepted is not None:
+        yield f"Baseline: {accepted} of {len(report.findings)} findings accepted, {len(report.findings) - accepted} new"
 
 
 def _headline(report: Report) -> str:
@@ -95,8 +98,9 @@ def _headline(report: Report) -> str:
 
 
 def _primary_of(report: Report) -> Finding | None:
-    """Return the finding to put first; where nothing is wrong with a usable GPU there is none, only notes."""
-    primary = next((each for each in report.findings if each.caused_by is None), None)
+    """Return the finding to put first, a new one if there is any; with nothing wrong there is none, only notes."""
+    roots = [each for each in report.findings if each.caused_by is None]
+    primary = next((each for each in roots if not each.accepted), roots[0] if roots else None)
     if primary is None or primary.severity is not Severity.INFO:
         return primary
     return primary if primary.summary == report.summary.headline else None
@@ -107,7 +111,7 @@ def _primary(report: Report, style: Style, evidence: int) -> Iterator[str]:
     if primary is None:
         return
     tail = f"confidence {primary.confidence:.2f}"
-    head = f"PRIMARY  {primary.code} {primary.slug}"
+    head = f"PRIMARY  {primary.code} {primary.slug}{_accepted(primary)}"
     yield f"{style.bold(head)}{tail:>{max(1, WIDTH - len(head))}}"
     if primary.summary != _headline(report):
         yield from _wrapped(primary.summary, "  ", "  ")
@@ -146,10 +150,14 @@ def _also(report: Report, style: Style, limit: int) -> Iterator[str]:
         yield f"    {len(others) - limit} more: -v"
 
 
+def _accepted(finding: Finding) -> str:
+    return " (accepted)" if finding.accepted else ""
+
+
 def _lines_of(finding: Finding, style: Style) -> Iterator[str]:
     mark = MARKS[finding.severity]
     paint = {Severity.ERROR: style.error, Severity.WARNING: style.warning}.get(finding.severity, style.dim)
-    first, *rest = _wrapped(f"{mark} {finding.code} {finding.summary}", "", "    ", NOTE_LINES)
+    first, *rest = _wrapped(f"{mark} {finding.code}{_accepted(finding)} {finding.summary}", "", "    ", NOTE_LINES)
     yield first.replace(mark, paint(mark), 1)
     yield from rest
 

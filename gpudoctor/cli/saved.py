@@ -1,0 +1,41 @@
+"""A saved machine: a snapshot, the snapshot inside a report, or the one inside a support archive."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from gpudoctor.cli.read_file import read_bounded
+from gpudoctor.codec import MAX_SNAPSHOT_BYTES, load_snapshot
+from gpudoctor.errors import SnapshotError
+from gpudoctor.model.missing import either
+from gpudoctor.model.snapshot import QUICK_HAS_NO_PROBE, Snapshot
+
+GZIP = b"\x1f\x8b"
+CURE = "make one with `gpudoctor scan --save-snapshot FILE`"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Saved:
+    """The snapshot, the level that it was taken at, and the interpreter that was examined."""
+
+    snapshot: Snapshot
+    level: str
+    python: str
+
+
+def read_snapshot(path: str) -> Saved:
+    """Return the machine saved in the file (`-`: stdin). Raises SnapshotError with the cure."""
+    data = read_bounded(path, MAX_SNAPSHOT_BYTES, cure=CURE, error=SnapshotError)
+    if data.startswith(GZIP):
+        from gpudoctor.cli.archive import snapshot_in  # noqa: PLC0415  # only an archive pays for tarfile
+
+        data = snapshot_in(data, name=path)
+    snapshot = load_snapshot(data, name=path)
+    python = either(snapshot.python.executable, "?") if snapshot.python is not None else "?"
+    return Saved(snapshot=snapshot, level=_level(snapshot), python=python)
+
+
+def _level(snapshot: Snapshot) -> str:
+    """Return the level: without a probe it is quick, unless the snapshot says that a probe was due and why none ran."""
+    why = snapshot.missing.get("probe", QUICK_HAS_NO_PROBE)
+    return "quick" if snapshot.probe is None and why == QUICK_HAS_NO_PROBE else "standard"

@@ -1,0 +1,48 @@
+"""What the formats for machines and web pages share: a finding in words, and text that is safe to quote."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from gpudoctor.model.finding import Finding
+from gpudoctor.model.report import Report
+from gpudoctor.present import figures
+from gpudoctor.present.style import printable
+
+
+def by_code(report: Report) -> dict[str, list[Finding]]:
+    """Return the findings of each check, in the order of importance."""
+    grouped: dict[str, list[Finding]] = {}
+    for finding in report.findings:
+        grouped.setdefault(finding.code, []).append(finding)
+    return grouped
+
+
+def details(finding: Finding) -> Iterator[str]:
+    """Yield a finding's lines: what, how sure, the evidence, what explains it, and each fix whole."""
+    yield printable(finding.summary)
+    yield f"severity {finding.severity.value}, confidence {finding.confidence:.2f} ({printable(finding.basis)})"
+    if finding.accepted:
+        yield "accepted by the baseline"
+    if finding.caused_by is not None:
+        yield f"explained by {printable(finding.caused_by)}"
+    for item in finding.evidence:
+        yield printable(f"{item.label}: {figures.evidence(item)}")
+    for fix in finding.fixes:
+        yield printable(f"fix ({figures.gain(fix.gain)}): {fix.title}")
+        yield from (f"    {printable(line)}" for line in fix.text.splitlines())
+
+
+def explained(report: Report, finding: Finding) -> str:
+    """Return which other findings this one explains, '' where none."""
+    return ", ".join(f"{each.code} {each.slug}" for each in report.findings if each.caused_by == finding.code)
+
+
+def coverage(report: Report) -> str:
+    """Return how many checks could judge."""
+    return f"{report.summary.coverage.ran} of {report.summary.coverage.total} checks ran"
+
+
+def failed_run(report: Report) -> bool:
+    """Return whether this is no report but the document of a run that could not be made."""
+    return report.level == "none"
