@@ -20,6 +20,7 @@ from gpudoctor.knowledge import (
     cudnn_releases,
     drivers,
     gpus,
+    memory_pool,
     nvml_returns,
     tensorflow_releases,
     versions,
@@ -28,6 +29,7 @@ from gpudoctor.knowledge import (
 from gpudoctor.model.finding import Evidence, Finding, Fix, Gain, Grade, Location, Severity
 from gpudoctor.model.gpu import Gpu, GpuProcess
 from gpudoctor.model.machine import (
+    Cpu,
     Cuda,
     CudaDevice,
     DeviceNode,
@@ -51,6 +53,7 @@ __all__ = [
     "Arm",
     "Check",
     "Comparison",
+    "Cpu",
     "Cuda",
     "CudaDevice",
     "DeviceNode",
@@ -100,6 +103,7 @@ __all__ = [
     "drivers",
     "either",
     "gpus",
+    "memory_pool",
     "must_know",
     "nvml_returns",
     "shown",

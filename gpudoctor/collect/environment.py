@@ -43,6 +43,7 @@ NAMES = {
     "XLA_FLAGS": "may point to libdevice, dump, or switch passes off",
     "XLA_PYTHON_CLIENT_PREALLOCATE": "JAX beside TensorFlow takes the GPU's memory",
     "KERAS_BACKEND": "another backend than TensorFlow",
+    "TFDS_DATA_DIR": "where TensorFlow Datasets keeps the data",
     "KERAS_HOME": "where keras.json chooses backend and dtype",
     "PYTHONPATH": "may shadow any package",
     "PYTHONHOME": "another standard library",

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from gpudoctor.collect.container import container_kind
 from gpudoctor.collect.control_group import Limits, read_limits
+from gpudoctor.collect.storage import read_storage
 from gpudoctor.model.machine import Cpu, Host
 from gpudoctor.model.missing import Maybe, Missing
 
@@ -41,10 +42,11 @@ def collect_host(*, root: Path = THIS_MACHINE, environ: Mapping[str, str] | None
         libc=_libc(root),
         wsl="microsoft" in kernel.lower() or "-wsl" in kernel.lower(),
         container=container_kind(root, environ),
-        cpu=replace(_cpu(root), quota_cores=limits.quota_cores),
+        cpu=replace(_cpu(root), quota_cores=limits.quota_cores, quota_hit_share=limits.quota_hit_share),
         memory_bytes=total,
         memory_available_bytes=available,
         shm_bytes=_shared_memory(root),
+        storage=read_storage(root, environ),
     )
 
 

@@ -21,6 +21,7 @@ NVIDIA_VENDOR, DISPLAY_CLASS = "0x10de", "0x03"  # PCI ID repository: NVIDIA, ba
 VERSION_LINE = re.compile(r"Kernel Module(?: for \S+)?\s+(\d+\.\d+(?:\.\d+)?)")
 OPEN_KERNEL_MODULE = "Open Kernel Module"
 EFI_ATTRIBUTE_BYTES = 4  # they stand before the value of an EFI variable (efivarfs of the Linux kernel)
+CAP_SYS_ADMIN = 1 << 21  # linux/capability.h; NVIDIA's page on ERR_NVGPUCTRPERM asks for it
 WSL_NODE = "dxg"  # the paravirtual GPU node of WSL 2
 # Where DKMS, distributions and NVIDIA's installer put the module; modules.dep lists all of them where depmod ran.
 MODULE_PLACES = (
@@ -54,6 +55,7 @@ def collect_kernel(root: Path = Path("/")) -> Kernel:
         pci_gpus=_pci_gpus(root),
         xids=xids,
         log_readable=readable,
+        profiling_open=_profiling_open(root),
     )
 
 
@@ -88,6 +90,15 @@ def _flavour(told: str) -> Maybe[str]:
     if "Kernel Module" not in told:
         return Missing("module not loaded")
     return "open" if OPEN_KERNEL_MODULE in told else "proprietary"
+
+
+def _profiling_open(root: Path) -> Maybe[bool]:
+    """Return whether the performance counters are open: to all (NVreg_RestrictProfilingToAdminUsers=0) or to this process."""
+    setting = re.search(r"^RmProfilingAdminOnly:\s*(\d)", _text(root / "proc/driver/nvidia/params"), re.MULTILINE)
+    if setting is None:
+        return Missing("the driver's parameters do not tell")
+    held = re.search(r"^CapEff:\s*([0-9a-f]+)", _text(root / "proc/self/status"), re.MULTILINE)
+    return setting[1] == "0" or (held is not None and bool(int(held[1], 16) & CAP_SYS_ADMIN))
 
 
 def _secure_boot(root: Path) -> Maybe[bool]:
@@ -147,9 +158,11 @@ def _nvidia_gpus(bus: Path, addresses: list[str]) -> Iterator[PciGpu]:
             driver: Maybe[str] = (folder / "driver").readlink().name
         except OSError:
             driver = Missing("none")
+        unread = Missing("unreadable")
         yield PciGpu(
             address=address,
             device_id=_text(folder / "device") or Missing("unreadable"),
             driver=driver,
             runtime_status=_text(folder / "power/runtime_status") or Missing("unreadable"),
+            iommu=_text(folder / "iommu_group/type") or ("none" if not (folder / "iommu_group").exists() else unread),
         )

@@ -15,6 +15,8 @@ from gpudoctor.model.missing import Maybe, Missing
 
 NO_JOB = Missing("no job")
 NOT_TOLD = Missing("no variable of this job tells its GPUs: none granted, or not managed by the scheduler")
+# What submits a job: srun(1) of Slurm, qsub of PBS Professional and Grid Engine (which has qrsh beside it), bsub of LSF.
+COMMANDS = (("slurm", "srun"), ("lsf", "bsub"), ("sge", "qrsh"), ("pbs", "qsub"))
 NOTHING = frozenset({"", "(null)", "none", "void", "NoDevFiles", "NONE", "-1"})
 
 
@@ -28,7 +30,15 @@ def collect_scheduler(environ: Mapping[str, str] | None = None) -> Scheduler:
             return Scheduler(kind=kind, allocated_gpus=granted, job=environ[marker])
     if environ.get("KUBERNETES_SERVICE_HOST"):
         return Scheduler(kind="kubernetes", allocated_gpus=_granted_to_pod(environ), job=NO_JOB)
-    return Scheduler(kind="none", allocated_gpus=NO_JOB, job=NO_JOB)
+    return Scheduler(kind="none", allocated_gpus=NO_JOB, job=NO_JOB, installed=_installed(environ.get("PATH", "")))
+
+
+def _installed(path: str) -> str:
+    folders = [folder for folder in path.split(os.pathsep) if folder]
+    return next(
+        (kind for kind, command in COMMANDS if any(os.access(f"{folder}/{command}", os.X_OK) for folder in folders)),
+        "none",
+    )
 
 
 def _granted_to_pod(environ: Mapping[str, str]) -> Maybe[int]:

@@ -100,11 +100,21 @@ def _scheduler(_: Answers) -> object:
 
 
 def _python(target: Target, _: Answers) -> Examined:
-    from gpudoctor.collect.python_env import describe_python, list_distributions, package_folders, versions
+    from gpudoctor.collect.python_env import (
+        NOT_LOOKED,
+        describe_python,
+        list_distributions,
+        package_folders,
+        versions,
+    )
+    from gpudoctor.collect.target import elsewhere
 
     interpreter = target.ask()
-    distributions = list_distributions(package_folders(interpreter))
-    python = describe_python(interpreter, chosen_by=target.chosen_by, distributions=distributions)
+    folders = package_folders(interpreter)
+    distributions = list_distributions(folders)
+    here = any((folder / "tensorflow").is_dir() for folder in folders)
+    others = NOT_LOOKED if here else elsewhere(interpreter.executable)
+    python = describe_python(interpreter, chosen_by=target.chosen_by, distributions=distributions, elsewhere=others)
     return Examined(interpreter, distributions, python, versions(distributions))
 
 

@@ -99,11 +99,15 @@ class Cuda:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scheduler:
-    """The job scheduler, where there is one. `kind`: none, slurm, kubernetes, pbs, lsf, sge."""
+    """The job scheduler, where there is one. `kind`: none, slurm, kubernetes, pbs, lsf, sge.
+
+    `installed`: whose commands are on PATH outside of a job (slurm, pbs, lsf, sge, none): a login node has them.
+    """
 
     kind: Maybe[str] = NOT_COLLECTED
     allocated_gpus: Maybe[int] = NOT_COLLECTED
     job: Maybe[str] = NOT_COLLECTED
+    installed: Maybe[str] = NOT_COLLECTED
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

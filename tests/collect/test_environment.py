@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from gpudoctor.collect.environment import NAMES, collect_environment
@@ -108,3 +110,17 @@ def test_what_a_scheduler_granted_on_this_node(environ: dict[str, str], kind: st
 )
 def test_a_job_that_does_not_tell_its_gpus_is_unknown_not_none(environ: dict[str, str]) -> None:
     assert isinstance(collect_scheduler(environ).allocated_gpus, Missing)
+
+
+@pytest.mark.parametrize(
+    ("commands", "kind"),
+    [(("srun",), "slurm"), (("qsub",), "pbs"), (("qsub", "qrsh"), "sge"), (("bsub",), "lsf"), ((), "none")],
+)
+def test_a_login_node_has_the_schedulers_commands_and_no_job(
+    tmp_path: Path, commands: tuple[str, ...], kind: str
+) -> None:
+    for command in commands:
+        (tmp_path / command).write_text("#!/bin/sh\n", encoding="utf-8")
+        (tmp_path / command).chmod(0o755)
+    scheduler = collect_scheduler({"PATH": str(tmp_path)})
+    assert (scheduler.kind, scheduler.installed) == ("none", kind)

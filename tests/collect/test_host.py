@@ -153,3 +153,15 @@ def test_a_memory_limit_lowers_what_the_host_has(tmp_path: Path) -> None:
 
 def test_without_control_groups_it_is_said(tmp_path: Path) -> None:
     assert read_limits(tmp_path).quota_cores == Missing("no control group found")
+
+
+def test_how_often_the_quota_stopped_the_group_is_counted_by_the_kernel(tmp_path: Path) -> None:
+    groups = tmp_path / "sys/fs/cgroup"
+    _write(groups / "cpu.max", "200000 100000\n")
+    _write(groups / "cpu.stat", "usage_usec 90\nnr_periods 200\nnr_throttled 86\nthrottled_usec 5\n")
+    assert read_limits(tmp_path).quota_hit_share == 0.43
+
+
+def test_a_quota_that_no_period_counted_tells_no_share(tmp_path: Path) -> None:
+    _write(tmp_path / "sys/fs/cgroup/cpu.max", "200000 100000\n")
+    assert isinstance(read_limits(tmp_path).quota_hit_share, Missing)

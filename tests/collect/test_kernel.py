@@ -65,7 +65,7 @@ def test_nouveau_in_the_drivers_place(tmp_path: Path) -> None:
     )
     assert kernel.nouveau_loaded is True
     assert kernel.pci_gpus == (
-        PciGpu(address="0000:01:00.0", device_id="0x2204", driver="nouveau", runtime_status="active"),
+        PciGpu(address="0000:01:00.0", device_id="0x2204", driver="nouveau", runtime_status="active", iommu="none"),
     )
 
 
@@ -167,3 +167,37 @@ def test_a_log_closed_to_this_user_is_not_a_clean_log(tmp_path: Path, monkeypatc
     monkeypatch.setattr(os, "open", closed)
     monkeypatch.setattr(Path, "open", closed)
     assert read_xids(root) == (Missing("no_permission"), False)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "status", "open_"),
+    [
+        ("ResmanDebugLevel: 4294967295\nRmProfilingAdminOnly: 0\n", "CapEff:\t0000000000000000\n", True),
+        ("RmProfilingAdminOnly: 1\n", "CapEff:\t0000000000000000\n", False),
+        ("RmProfilingAdminOnly: 1\n", "CapEff:\t00000000a80425fb\n", False),  # what Docker leaves to root
+        ("RmProfilingAdminOnly: 1\n", "CapEff:\t000001ffffffffff\n", True),
+        ("RmProfilingAdminOnly: 1\n", "", False),
+    ],
+)
+def test_counters_are_open_to_all_or_to_administrators(
+    tmp_path: Path, parameters: str, status: str, open_: bool
+) -> None:
+    root = build(tmp_path / "root", Machine(), {}).root
+    (root / "proc/driver/nvidia/params").write_text(parameters, encoding="utf-8")
+    (root / "proc/self").mkdir(exist_ok=True)
+    (root / "proc/self/status").write_text(status, encoding="utf-8")
+    assert collect_kernel(root).profiling_open is open_
+
+
+def test_without_the_drivers_parameters_it_is_unknown_whether_counters_are_open(tmp_path: Path) -> None:
+    assert isinstance(_kernel(tmp_path).profiling_open, Missing)
+
+
+def test_how_the_iommu_treats_a_gpu_stands_beside_it(tmp_path: Path) -> None:
+    root = build(tmp_path / "root", Machine(), {}).root
+    group = root / "sys/bus/pci/devices/0000:17:00.0/iommu_group"
+    group.mkdir()
+    (group / "type").write_text("DMA-FQ\n", encoding="utf-8")
+    on_bus = collect_kernel(root).pci_gpus
+    assert isinstance(on_bus, tuple)
+    assert [each.iommu for each in on_bus] == ["DMA-FQ", "none"]

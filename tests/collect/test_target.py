@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from gpudoctor.collect.target import Target, choose_target, has_tensorflow, same_environment
+from gpudoctor.collect.target import Target, choose_target, elsewhere, has_tensorflow, same_environment
 from gpudoctor.errors import UsageError
 
 
@@ -149,3 +149,18 @@ def test_a_pyenv_shim_stands_for_the_version_that_it_would_start(tmp_path: Path)
     chosen = _choose(tmp_path, PATH=str(shim.parent), PYENV_VERSION="3.11.7")
     assert chosen.executable == wanted
     assert _choose(tmp_path, PATH=str(shim.parent)).is_own
+
+
+def test_other_environments_with_tensorflow_are_listed_the_active_one_first(tmp_path: Path) -> None:
+    project = tmp_path / "project"
+    chosen = _environment(tmp_path / "bare")
+    active = _environment(tmp_path / "active", tensorflow=True)
+    local = _environment(project / ".venv", tensorflow=True)
+    on_path = _environment(tmp_path / "onpath", tensorflow=True)
+    environ = {"VIRTUAL_ENV": str(active.parents[1]), "PATH": f"{on_path.parent}:{local.parent}:{chosen.parent}"}
+    assert elsewhere(chosen, environ=environ, folder=project) == (active, local, on_path)
+
+
+def test_the_chosen_environment_is_not_its_own_alternative(tmp_path: Path) -> None:
+    chosen = _environment(tmp_path / "own", tensorflow=True)
+    assert elsewhere(chosen, environ={"PATH": str(chosen.parent)}, folder=tmp_path) == ()
