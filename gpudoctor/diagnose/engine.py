@@ -36,7 +36,7 @@ def diagnose(
     verdicts = tuple(judge(check, facts, snapshot, severities or {}) for check in checks)
     findings = fold([finding for verdict in verdicts for finding in verdict.findings])
     return Report(
-        summary=summarise(verdicts, findings, facts, level=level, checks=checks),
+        summary=summarise(verdicts, findings, facts, level=level, checks=checks, plugins=plugins),
         snapshot=snapshot,
         level=level,
         checks=verdicts,

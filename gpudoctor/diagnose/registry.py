@@ -17,6 +17,7 @@ from gpudoctor.model.report import Plugin
 from gpudoctor.sdk import Check
 
 GROUP = "gpudoctor.checks"
+BUILT_IN = "builtin"  # the name of our own entry point
 AnyCheck = Check[...]  # the parameters of a check are its own business; the engine matches them by type
 
 
@@ -61,7 +62,7 @@ def load(points: Iterable[EntryPoint] | None = None) -> Registry:
 
 
 def _built_in_first(point: EntryPoint) -> tuple[bool, str]:
-    return (point.name != "builtin", point.name)
+    return (point.name != BUILT_IN, point.name)
 
 
 def _load_one(point: EntryPoint, found: dict[str, AnyCheck]) -> Plugin:

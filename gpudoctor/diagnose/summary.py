@@ -6,11 +6,11 @@ from collections import Counter
 from collections.abc import Sequence
 
 from gpudoctor.diagnose.facts import Facts
-from gpudoctor.diagnose.registry import AnyCheck
+from gpudoctor.diagnose.registry import BUILT_IN, AnyCheck
 from gpudoctor.model.finding import Finding, Grade, Severity
 from gpudoctor.model.missing import Missing, either
 from gpudoctor.model.record import dataclass
-from gpudoctor.model.report import Coverage, Outcome, Status, Summary, Verdict
+from gpudoctor.model.report import Coverage, Outcome, Plugin, Status, Summary, Verdict
 from gpudoctor.model.snapshot import Snapshot
 from gpudoctor.model.views import Driver
 
@@ -32,10 +32,11 @@ def summarise(
     *,
     level: str,
     checks: Sequence[AnyCheck],
+    plugins: Sequence[Plugin] = (),
 ) -> Summary:
     """Return status, headline, counts and coverage."""
     unjudged = promised_but_unjudged(verdicts, level=level, checks=checks)
-    status = _status(findings, facts, unjudged)
+    status = _status(findings, facts, promise_kept=not unjudged and _judged_at_all(verdicts, plugins))
     counts = Counter(verdict.status.value for verdict in verdicts)
     counts.update(finding.severity.value for finding in findings)
     return Summary(
@@ -54,13 +55,19 @@ def promised_but_unjudged(
     return tuple(each for each in verdicts if each.code in promised and each.status not in RAN)
 
 
-def _status(findings: Sequence[Finding], facts: Facts, unjudged: Sequence[Verdict]) -> Status:
+def _judged_at_all(verdicts: Sequence[Verdict], plugins: Sequence[Plugin]) -> bool:
+    """Return whether an important check judged and the built-in ones are there: none found is not none wrong."""
+    ran = any(verdict.core and verdict.status in RAN for verdict in verdicts)
+    return ran and not any(plugin.name == BUILT_IN and plugin.error for plugin in plugins)
+
+
+def _status(findings: Sequence[Finding], facts: Facts, *, promise_kept: bool) -> Status:
     severities = {finding.severity for finding in findings}
     if Severity.ERROR in severities:
         return Status.BROKEN
     if Severity.WARNING in severities:
         return Status.WARNING
-    return Status.HEALTHY if _gpu_usable(facts) and not unjudged else Status.UNKNOWN
+    return Status.HEALTHY if _gpu_usable(facts) and promise_kept else Status.UNKNOWN
 
 
 def _gpu_usable(facts: Facts) -> bool:
@@ -76,6 +83,8 @@ def _headline(status: Status, findings: Sequence[Finding], facts: Facts, unjudge
         return "No issues found"
     if not _gpu_usable(facts):
         return primary.summary if primary is not None else _no_gpu_reason(facts)
+    if not unjudged:
+        return "No important check could judge"
     return f"Not all could be judged: {', '.join(each.slug for each in unjudged[:3])}"
 
 

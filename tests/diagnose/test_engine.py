@@ -10,7 +10,7 @@ import pytest
 from gpudoctor.diagnose.engine import diagnose, plan_trials
 from gpudoctor.model.machine import Cuda, CudaDevice, Nvml
 from gpudoctor.model.observed import Probe, Trial
-from gpudoctor.model.report import Outcome, Status
+from gpudoctor.model.report import Outcome, Plugin, Status
 from gpudoctor.model.snapshot import Snapshot
 from gpudoctor.sdk import (
     Check,
@@ -158,3 +158,15 @@ def test_a_check_whose_parameter_is_no_fact_is_refused_at_declaration() -> None:
         declared(untyped)
     with pytest.raises(TypeError, match="not declared"):
         declared(undeclared)
+
+
+def test_a_machine_that_nothing_important_judged_is_not_healthy() -> None:
+    assert diagnose(GPU_MACHINE, [declared(quiet)]).summary.status is Status.HEALTHY
+    assert diagnose(GPU_MACHINE, []).summary.status is Status.UNKNOWN
+    assert diagnose(GPU_MACHINE, [declared(quiet, core=False)]).summary.status is Status.UNKNOWN
+
+
+def test_without_the_built_in_checks_no_machine_is_healthy() -> None:
+    broken = Plugin(name="builtin", module="gpudoctor_checks", error="ImportError: no module")
+    report = diagnose(GPU_MACHINE, [declared(quiet)], plugins=(broken,))
+    assert (report.summary.status, report.summary.headline) == (Status.UNKNOWN, "No important check could judge")

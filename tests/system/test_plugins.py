@@ -114,3 +114,14 @@ def test_a_check_that_exits_ends_nothing_either(tmp_path: Path) -> None:
     report = run(tmp_path, "scan", "--json", "--snapshot", MACHINE)
     verdict = next(each for each in report.document["checks"] if each["code"] == "ACME2")
     assert verdict["status"] == "crashed"
+
+
+def test_a_machine_whose_built_in_checks_do_not_load_is_unknown_and_not_healthy(tmp_path: Path) -> None:
+    (tmp_path / "site").mkdir()
+    (tmp_path / "site" / "gpudoctor_checks.py").write_text("raise ImportError('half installed')\n", encoding="utf-8")
+    report = run(tmp_path, "scan", "--json", "--snapshot", MACHINE)
+    assert_clean(report)
+    assert report.document["summary"]["status"] == "unknown"
+    text = run(tmp_path, "scan", "--snapshot", MACHINE)
+    assert_readable(text)
+    assert "plug-in builtin is broken: ImportError: half installed" in text.out
