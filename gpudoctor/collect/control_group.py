@@ -37,12 +37,12 @@ def read_limits(root: Path) -> Limits:
     cpu = [*unified, *_version_1(root, groups, "cpu", "cpu,cpuacct", "cpuacct,cpu")]
     memory = [*unified, *_version_1(root, groups, "memory")]
     quotas = [(quota, folder) for folder in cpu if (quota := _quota(folder)) is not None]
-    quota = min(quotas, key=lambda each: each[0], default=None)
+    tightest_quota = min(quotas, key=lambda each: each[0], default=None)
     sizes = [size for folder in memory if (size := _memory(folder)) is not None]
     tightest = min(sizes, default=None)
     return Limits(
-        quota_cores=quota[0] if quota else UNLIMITED if cpu else NOT_READ,
-        quota_hit_share=_hit_share(quota[1]) if quota else UNLIMITED if cpu else NOT_READ,
+        quota_cores=tightest_quota[0] if tightest_quota else UNLIMITED if cpu else NOT_READ,
+        quota_hit_share=_hit_share(tightest_quota[1]) if tightest_quota else UNLIMITED if cpu else NOT_READ,
         memory_bytes=tightest[0] if tightest else UNLIMITED if memory else NOT_READ,
         memory_free_bytes=tightest[1] if tightest else UNLIMITED if memory else NOT_READ,
     )

@@ -103,8 +103,11 @@ def elsewhere(
     here = folder or Path.cwd()
     active = [Path(environ[name]) for name in ("VIRTUAL_ENV", "CONDA_PREFIX") if environ.get(name)]
     local = [each for each in (_python_in(prefix) for prefix in (*active, *(here / name for name in LOCAL))) if each]
-    found = {_environment_of(each): each for each in reversed((*local, *_on_path(environ))) if has_tensorflow(each)}
-    return tuple(each for key, each in reversed(found.items()) if key != _environment_of(chosen))
+    found: dict[str, Path] = {}
+    for executable in (*local, *_on_path(environ)):
+        found.setdefault(_environment_of(executable), executable)
+    found.pop(_environment_of(chosen), None)
+    return tuple(each for each in found.values() if has_tensorflow(each))
 
 
 def _python_in(prefix: Path) -> Path | None:

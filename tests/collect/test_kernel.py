@@ -74,7 +74,9 @@ def test_a_gpu_without_a_driver_that_sleeps_and_a_device_that_is_no_gpu(tmp_path
     root = build(tmp_path / "root", Machine(pci_gpus=(sleeping, OnBus(address="0000:01:00.1"))), {}).root
     (root / "sys/bus/pci/devices/0000:01:00.1/class").write_text("0x040300\n", encoding="utf-8")  # its audio function
     assert collect_kernel(root).pci_gpus == (
-        PciGpu(address="0000:01:00.0", device_id="0x2330", driver=Missing("none"), runtime_status="suspended"),
+        PciGpu(
+            address="0000:01:00.0", device_id="0x2330", driver=Missing("none"), runtime_status="suspended", iommu="none"
+        ),
     )
 
 
