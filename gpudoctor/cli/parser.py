@@ -16,6 +16,8 @@ from gpudoctor.errors import UsageError
 OPTION = re.compile(r"--[a-z][\w-]*")
 LEVELS = ("quick", "standard", "full")
 FORMATS = ("text", "json", "jsonl", "junit", "github", "markdown")
+# Policy: faster, the watching becomes a load of its own (nvtop issue 365); slower, the plots are mostly holes.
+SHORTEST_INTERVAL_S, LONGEST_INTERVAL_S = 0.25, 60.0
 DESCRIPTION = "Why TensorFlow does not use your GPU, why it is slow, and which change helps how much."
 EPILOG = "Exit codes: 0 nothing at or above --fail-on, 1 findings, 2 usage, 3 expectation not met, 70 internal error."
 
@@ -48,6 +50,13 @@ class Arguments(argparse.Namespace):
     max_regression: float | None = None
     action: str = "show"
     trial: list[str] = field(default_factory=list[str])
+    once: bool = False
+    csv: bool = False
+    interval: float = 1.0
+    theme: str = "dark"
+    readonly: bool = False
+    demo: bool = False
+    screenshot: str | None = None
     name: str = ""
     document: str = "report"
 
@@ -84,6 +93,8 @@ def parse(words: Sequence[str]) -> Arguments | None:
     """
     parser = _build()
     if not words:
+        if sys.stdin.isatty() and sys.stdout.isatty():
+            return Arguments(command="monitor")
         parser.print_help()
         return None
     try:
@@ -193,9 +204,23 @@ def _schema(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("document", choices=("report", "snapshot"), nargs="?", default="report")
 
 
+def _monitor(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--once", action="store_true", help="print one reading and end")
+    parser.add_argument("--json", action="store_true", help="print one reading as JSON")
+    parser.add_argument("--csv", action="store_true", help="print one reading as CSV, a line for each GPU")
+    parser.add_argument("--interval", type=_interval, metavar="S", help="seconds between readings (default: 1)")
+    parser.add_argument("--theme", choices=("dark", "light", "contrast"), help="colours (default: dark)")
+    parser.add_argument("--readonly", action="store_true", help="no signals to processes")
+    parser.add_argument("--python", metavar="PATH", help="the interpreter that a scan examines")
+    parser.add_argument("--snapshot", metavar="FILE", help="show a saved snapshot instead of this machine")
+    parser.add_argument("--demo", action="store_true", help="play the recording of an invented machine")
+    parser.add_argument("--screenshot", metavar="FILE", help="write a picture of the dashboard as SVG and end")
+
+
 COMMANDS: dict[str, tuple[str, Callable[[argparse.ArgumentParser], None]]] = {
     "scan": ("find out what is wrong with this machine", _scan),
     "probe": ("train the reference network and show what it measured", _probe),
+    "monitor": ("watch GPUs, host and processes; scan and fix by keys", _monitor),
     "env": ("print the environment, ready to paste into an issue", _env),
     "checks": ("list all checks", _checks),
     "explain": ("explain a check or a cause", _explain),
@@ -216,6 +241,14 @@ def _count(text: str) -> int:
         message = f"a whole number is expected, not {text!r}"
         raise argparse.ArgumentTypeError(message)
     return int(text)
+
+
+def _interval(text: str) -> float:
+    value = _seconds(text)
+    if not SHORTEST_INTERVAL_S <= value <= LONGEST_INTERVAL_S:
+        message = f"{SHORTEST_INTERVAL_S:g} to {LONGEST_INTERVAL_S:g} seconds are possible, not {text}"
+        raise argparse.ArgumentTypeError(message)
+    return value
 
 
 def _seconds(text: str) -> float:

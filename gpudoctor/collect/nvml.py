@@ -16,7 +16,7 @@ from typing import Any
 from gpudoctor.collect import driver_libraries
 from gpudoctor.collect.isolate import failure
 from gpudoctor.collect.nvml_device import Binding, Device
-from gpudoctor.collect.nvml_gpu import Describe, read_identity, read_state
+from gpudoctor.collect.nvml_gpu import Describe, read_identity, read_moving, read_state
 from gpudoctor.collect.processes import Processes
 from gpudoctor.knowledge import nvml_returns, versions
 from gpudoctor.model.gpu import Gpu
@@ -27,6 +27,7 @@ SONAMES = ("libnvidia-ml.so.1", "libnvidia-ml.so")  # some systems have only one
 NEEDED = ("nvmlInit", "nvmlDeviceGetCount", "nvmlDeviceGetHandleByIndex")
 LIBRARY_NOT_FOUND, BINDING_BROKEN = "library_not_found", "binding_broken"
 UNFINISHED = "unfinished"  # a GPU whose identity was read and whose state was not; never leaves this module
+PCIE_SENT, PCIE_RECEIVED = 0, 1  # nvmlPcieUtilCounter_t: as the GPU sees it
 NOT_READ = "not_read"  # its turn never came: a GPU before it did not answer
 
 Part = Nvml | Gpu
@@ -69,10 +70,19 @@ class Session:
         """Return the GPU with its present state."""
         return read_state(self._devices[identity.index], identity, self._describe)
 
+    def sample_moving(self, last: Gpu) -> Gpu:
+        """Return the GPU with what moves from second to second; the rest stays as `last` has it."""
+        return read_moving(self._devices[last.index], last, self._describe)
 
-def open_session(root: Path = Path("/")) -> Session:
+    def pcie_throughput(self, index: int) -> tuple[Maybe[int], Maybe[int]]:
+        """Return KiB per second received and sent by the GPU. Each of the two calls blocks for 20 ms (nvml.h)."""
+        ask = self._devices[index].number
+        return ask("nvmlDeviceGetPcieThroughput", PCIE_RECEIVED), ask("nvmlDeviceGetPcieThroughput", PCIE_SENT)
+
+
+def open_session(root: Path = Path("/"), describe: Describe | None = None) -> Session:
     """Load and start NVML. Raises Unusable; may never return on a sick driver, so call it where that can be borne."""
-    return _start(_load(root)[0], Processes(root).describe)
+    return _start(_load(root)[0], describe or Processes(root).describe)
 
 
 def collect_nvml(

@@ -7,6 +7,7 @@ slot together); which of them a field holds is decided here and nowhere else, fo
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import cache
 from typing import Any
 
@@ -57,6 +58,14 @@ STATE: Calls = {
     "persistence": ("nvmlDeviceGetPersistenceMode",),
     "display": ("nvmlDeviceGetDisplayActive",),
 }
+# What a monitor asks each second; the rest changes by a command or a fault.
+MOVING: Calls = {
+    key: STATE[key]
+    for key in (
+        "memory", "utilization", "power", "temperature", "fan", "performance_state", "sm", "memory_clock", "reasons",
+        "gen", "width",
+    )
+}  # fmt: skip
 # Names that older drivers know. NVML announces that CUDA 14 removes these two in favour of the ones above.
 OLD_REASONS = "nvmlDeviceGetCurrentClocksThrottleReasons"
 OLD_TEMPERATURE = ("nvmlDeviceGetTemperature", TEMPERATURE_GPU)
@@ -123,6 +132,25 @@ def read_state(device: Device, identity: Gpu, describe: Describe) -> Gpu:
         compute_mode=_compute_mode(told["compute_mode"]),
         persistence=_flag(told["persistence"]),
         display_active=_flag(told["display"]),
+        processes=_processes(device, describe),
+        status=device.settle(),
+    )
+
+
+def read_moving(device: Device, last: Gpu, describe: Describe) -> Gpu:
+    """Return `last` with the answers of MOVING and the processes put in their places."""
+    told = device.ask_all(MOVING)
+    return replace(
+        last,
+        memory=_memory(device, told["memory"]),
+        utilization=_utilization(told["utilization"]),
+        power=replace(last.power, draw_w=_watts(told["power"])),
+        temperature_c=_by_old_name(device, told["temperature"], *OLD_TEMPERATURE),
+        fan_percent=told["fan"],
+        performance_state=_performance_state(told["performance_state"]),
+        clocks=replace(last.clocks, sm_mhz=told["sm"], memory_mhz=told["memory_clock"]),
+        throttle_reasons=_reasons(_by_old_name(device, told["reasons"], OLD_REASONS)),
+        pcie=replace(last.pcie, gen=told["gen"], width=told["width"]),
         processes=_processes(device, describe),
         status=device.settle(),
     )

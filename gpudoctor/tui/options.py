@@ -1,0 +1,18 @@
+"""How the dashboard was started."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Options:
+    """How the monitor was started."""
+
+    root: str = "/"
+    interval_s: float = 1.0
+    theme: str = "dark"
+    readonly: bool = False
+    python: str | None = None
+    snapshot: str | None = None
+    demo: bool = False

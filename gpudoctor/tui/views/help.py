@@ -1,0 +1,64 @@
+"""The help: keys in groups, and what the figures mean where monitors are usually misread."""
+
+from __future__ import annotations
+
+from gpudoctor.tui.views.lines import Line, Span, wrap
+
+KEYS = {
+    "everywhere": (
+        ("1 2 3", "Machine, Doctor, Run"),
+        ("?", "this help"),
+        ("p", "pause and go on"),
+        ("T", "next theme: dark, light, contrast"),
+        ("ctrl+p", "all commands"),
+        ("Esc", "back; cancel a scan"),
+        ("q", "quit"),
+    ),
+    "Machine": (
+        ("left right h l", "choose a GPU"),
+        ("s S", "longer, shorter history (1 min to 1 h)"),
+        ("up down j k", "choose a process"),
+        ("/", "filter processes by pid, user or command"),
+        ("o O", "next, last order"),
+        ("t", "tree with the children of each process"),
+        ("Enter", "all of the chosen process; g: of the GPU"),
+        ("Space", "tag a process"),
+        ("K", "signal the tagged processes (asks first)"),
+    ),
+    "Doctor": (
+        ("r", "quick scan: facts only, no load"),
+        ("R", "scan with the reference network (asks first)"),
+        ("b", "one trial (asks first)"),
+        ("x Enter", "explain the check"),
+        ("f", "go to the fixes"),
+        ("c", "copy the fix"),
+    ),
+    "replay": (
+        ("p", "pause and go on"),
+        ("< >", "slower, faster"),
+        ("[ ]", "10 s back, 10 s on"),
+    ),
+}
+MEANINGS = (
+    (
+        "a kernel ran: share of the last sample period (1/6 to 1 s) in which some kernel ran. 100 % may be little work: "
+        "look at power and clocks beside it."
+    ),
+    "memory: used by all processes; TensorFlow takes nearly all at start unless memory growth is on, so full is normal.",
+    "state: what holds the clocks down, as the driver says. At its power cap is normal under full load.",
+    "PCIe: the generation drops at rest by design; missing lanes do not come back by themselves.",
+)
+COLUMN = 16
+
+
+def help_lines(width: int) -> list[Line]:
+    """Return the help."""
+    lines: list[Line] = []
+    for group, keys in KEYS.items():
+        lines.append((Span(f" {group}", "title"),))
+        lines += [(Span(f"   {key:<{COLUMN}}", "key"), Span(word)) for key, word in keys]
+        lines.append(())
+    lines.append((Span(" what the figures mean", "title"),))
+    for text in MEANINGS:
+        lines += [(Span(f"   {line}", "dim"),) for line in wrap(text, width - 5, "  ")]
+    return lines

@@ -1,0 +1,131 @@
+"""Lines of the screen: spans of text with the name of a style, every character one cell wide.
+
+Rich's markup would be shorter to write; a process named `[bold]` would then steer the screen, and a line could not be compared.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+from gpudoctor.present.style import printable
+
+FULL_BLOCKS = " ▏▎▍▌▋▊▉█"
+HEIGHT_BLOCKS = " ▁▂▃▄▅▆▇█"
+WIDE = frozenset({"W", "F"})
+UNFIT = "?"
+
+
+class Span(NamedTuple):
+    """Some text. `style`: a name of `STYLES`; `action`: what a click on it does."""
+
+    text: str
+    style: str = ""
+    action: str = ""
+
+
+Line = tuple[Span, ...]
+STYLES = (
+    "good", "warn", "bad", "dim", "strong", "accent", "title", "key", "chosen", "bar", "bar-warn", "bar-bad", "track",
+    "plot", "plot-second", "head",
+)  # fmt: skip
+
+
+def plain(text: str) -> str:
+    """Return the text with nothing that steers a terminal and no character that is not one cell wide."""
+    if text.isascii() and text.isprintable():
+        return text
+    return "".join(char if _one_cell(char) else UNFIT for char in printable(text))
+
+
+def _one_cell(char: str) -> bool:
+    return char.isascii() or (
+        unicodedata.east_asian_width(char) not in WIDE and not unicodedata.category(char).startswith("M")
+    )
+
+
+def fit(text: str, width: int) -> str:
+    """Return the plain text cut or filled to the width; `~` shows that something was cut."""
+    clean = plain(text)
+    if len(clean) > width:
+        return f"{clean[: width - 1]}~" if width > 0 else ""
+    return clean.ljust(width)
+
+
+def fit_right(text: str, width: int) -> str:
+    """Return the text at the right edge of the width."""
+    clean = plain(text)
+    return clean.rjust(width) if len(clean) <= width else fit(clean, width)
+
+
+def width_of(line: Line) -> int:
+    """Return how many cells the line takes."""
+    return sum(len(span.text) for span in line)
+
+
+def text_of(line: Line) -> str:
+    """Return the line without its styles."""
+    return "".join(span.text for span in line)
+
+
+def crop(line: Line, width: int) -> Line:
+    """Return the line cut to the width."""
+    if width_of(line) <= width:
+        return line
+    kept: list[Span] = []
+    left = width
+    for span in line:
+        if left <= 0:
+            break
+        kept.append(span._replace(text=span.text[:left]))
+        left -= len(span.text)
+    return tuple(kept)
+
+
+def ends(left: Line, right: Line, width: int) -> Line:
+    """Return one line with something at both edges; where both do not fit, the left one stands."""
+    gap = width - width_of(left) - width_of(right)
+    return (*left, Span(" " * gap), *right) if gap >= 1 else crop(left, width)
+
+
+def bar(share: float, width: int, style: str = "bar") -> Line:
+    """Return a bar with eighths of a cell."""
+    eighths = round(max(0.0, min(1.0, share)) * width * 8)
+    whole, rest = divmod(eighths, 8)
+    filled = "█" * whole + (FULL_BLOCKS[rest] if rest else "")
+    return (Span(filled, style), Span("·" * (width - len(filled)), "track"))
+
+
+def columns(values: Sequence[float | None], height: int) -> list[str]:
+    """Return `height` rows of columns for shares 0-1, top row first; None leaves the column empty."""
+    eighths = [0 if each is None else max(1, round(max(0.0, min(1.0, each)) * height * 8)) for each in values]
+    rows = range(height - 1, -1, -1)
+    return ["".join(HEIGHT_BLOCKS[max(0, min(8, each - 8 * row))] for each in eighths) for row in rows]
+
+
+def wrap(text: str, width: int, indent: str = "") -> list[str]:
+    """Return the text in lines of the width, broken between words; a longer word is broken where it must be."""
+    lines: list[str] = []
+    for paragraph in text.splitlines() or [""]:
+        line = ""
+        for word in plain(paragraph).split(" "):
+            if line and len(line) + 1 + len(word) > width:
+                lines.append(line)
+                line = indent
+            line = f"{line} {word}" if line.strip() else f"{line}{word}"
+            while len(line) > width:
+                lines.append(line[:width])
+                line = indent + line[width:]
+        lines.append(line)
+    return lines
+
+
+def joined(parts: Iterable[Line], gap: str = "  ") -> Line:
+    """Return the parts as one line with gaps between them."""
+    spans: list[Span] = []
+    for part in parts:
+        if spans:
+            spans.append(Span(gap))
+        spans.extend(part)
+    return tuple(spans)
