@@ -5,58 +5,21 @@ the whole chain, but rounding grows along it (under float16 a true gradient diff
 so a tolerance for the chain hides real faults. For one layer the rounding error of a product is known in advance, entry
 by entry, and nothing but that bound is allowed. The error of the whole chain is told beside it, not judged.
 
-The bounds, for a product of inner length n (u: unit round-off, gamma(n, u) = n u / (1 - n u)):
-
-- float32, any order of summation: gamma(n, 2**-24) |a| |b|. N. J. Higham, Accuracy and Stability of Numerical
-  Algorithms, 2nd ed., SIAM 2002, section 3.1.
-- TF32 and float16: both inputs are rounded first, which adds 2 v + v**2; the sum runs in float32. P. Blanchard,
-  N. J. Higham, F. Lopez, T. Mary, S. Pranesh, Mixed precision block fused multiply-add, SIAM J. Sci. Comput. 42(3), 2020.
-  v is 2**-10 for TF32 (10 stored bits, cut off instead of rounded) and 2**-11 for float16. Tensor cores cut off in the
-  sum too, so its u is 2**-23: M. Fasi, N. J. Higham, M. Mikaitis, S. Pranesh, Numerical behavior of NVIDIA tensor cores,
-  PeerJ Computer Science 7:e330, 2021.
-- float16 results: rounded at least once. cuBLAS may add up the parts of a split product in float16 (its documentation,
-  CUBLAS_MATH_DISALLOW_REDUCED_PRECISION_REDUCTION), a CPU's Eigen the whole product. Rounding errors of either sign grow
-  with the root of their number: N. J. Higham, T. Mary, A new approach to probabilistic rounding error analysis, SIAM J.
-  Sci. Comput. 41(5), 2019. Allowed are 2 sqrt(n) units; the worst kernel seen (Eigen of TensorFlow 2.4 and 2.15, all in
-  float16) uses a quarter of the whole bound, one that sums in float32 less than a tenth.
-
+The bounds and their sources stand in `child_rounding`.
 Runs under the target interpreter: Python 3.8, standard library, TensorFlow and NumPy only.
 """
 
 from __future__ import annotations
 
-import math
-import os
 from typing import Any, NamedTuple, Sequence
 
 from .child_bench import Bench, Json, arm, first_line, result, where
 from .child_network import BATCH, CLASSES, LOSS_SCALE, PIXELS, SEED, WIDTHS, images
+from .child_rounding import FLOAT16, FLOAT32, SOFTMAX_ROUNDINGS, Format, float32_as, gamma, product_bound
 
 SIZES = (PIXELS, *WIDTHS, CLASSES)
 LAYERS = len(SIZES) - 1
 SMALLEST = 2.0**-1000  # where the bound is 0 (a pixel that is black in every image) only an exact 0 passes
-# exp in the softmax: at most 2 units in the last place on a GPU (CUDA C++ Programming Guide, appendix on mathematical
-# functions, expf); twice that for other libraries. The division and the logarithm's derivative add one rounding each.
-SOFTMAX_ROUNDINGS = 8
-# Above cc 8.0 TensorFlow computes float32 products in TF32 unless told otherwise (tf.config.experimental).
-TF32_FROM = 80
-FAST_MATH_VARIABLES = ("ONEDNN_DEFAULT_FPMATH_MODE", "DNNL_DEFAULT_FPMATH_MODE", "TF_SET_ONEDNN_FPMATH_MODE")
-FAST_MATH_UNITS = {"BF16": 2.0**-8, "ANY": 2.0**-8, "TF32": 2.0**-10}
-
-
-class Format(NamedTuple):
-    """How a product is rounded: unit of the inputs (0: exact), of the sum and of the result, and what underflows."""
-
-    name: str
-    inputs: float
-    total: float
-    outcome: float
-    underflow: float
-
-
-FLOAT32 = Format("float32", 0.0, 2.0**-24, 0.0, 2.0**-126)
-TF32 = Format("TF32", 2.0**-10, 2.0**-23, 0.0, 2.0**-126)
-FLOAT16 = Format("float16", 2.0**-11, 2.0**-23, 2.0**-11, 2.0**-25)
 
 
 class Problem(NamedTuple):
@@ -106,7 +69,7 @@ def gradcheck(bench: Bench) -> Json:
             notes.append(f"{name} not checked: {first_line(error)}")
             continue
         ran_on = made.device
-        readings = judge(bench, _formats(bench, name), made, given)
+        readings = judge(bench, formats(bench, name), made, given)
         nearest.append(_nearest(readings))
         faults += [_fault(name, each) for each in readings if each.over > 1]
         values.update(_values(bench, name + ".", readings, made, given))
@@ -117,7 +80,7 @@ def gradcheck(bench: Bench) -> Json:
     worst = _nearest(nearest)
     values.update({"max_relative_error": worst.error, "tolerance": worst.bound})
     values["detectable_share"] = max(value for key, value in values.items() if key.endswith(".detectable_share"))
-    notes.append("float32 products are computed in " + _formats(bench, "float32")[0].name)
+    notes.append("float32 products are computed in " + float32_as(bench).name)
     status = "failed" if faults else "ok"
     return result(
         bench, status=status, reason="; ".join(faults[:3]), device=ran_on, arms=arms, values=values, notes=notes
@@ -187,36 +150,28 @@ def _forward_and_back(tf: Any, mixed: bool, scale: float, given: Problem) -> tup
     return sums, back[:LAYERS], back[LAYERS : 2 * LAYERS], back[2 * LAYERS :]
 
 
-def _formats(bench: Bench, name: str) -> list[Format]:
+def formats(bench: Bench, name: str) -> list[Format]:
     """Return the format of each layer's products in that arm."""
-    plain = FLOAT32
-    if bench.device == "GPU":
-        enabled = getattr(bench.tf.config.experimental, "tensor_float_32_execution_enabled", lambda: False)
-        if enabled() and bench.compute_capability >= TF32_FROM:
-            plain = TF32
-    else:
-        modes = [os.environ.get(each, "").upper() for each in FAST_MATH_VARIABLES]
-        unit = max((FAST_MATH_UNITS.get(mode, 0.0) for mode in modes), default=0.0)
-        plain = FLOAT32._replace(name="oneDNN fast math", inputs=unit) if unit else FLOAT32
+    plain = float32_as(bench)
     return [FLOAT16] * (LAYERS - 1) + [plain] if name.startswith("mixed") else [plain] * LAYERS
 
 
-def judge(bench: Bench, formats: Sequence[Format], made: Pass, given: Problem) -> list[Reading]:
+def judge(bench: Bench, kinds: Sequence[Format], made: Pass, given: Problem) -> list[Reading]:
     """Compare every array that the device made with its float64 counterpart."""
     np = bench.np
     readings: list[Reading] = []
     for layer in range(LAYERS):
-        kind, number = formats[layer], layer + 1
+        kind, number = kinds[layer], layer + 1
         weight, bias = given.weights[layer].astype(np.float64), given.biases[layer].astype(np.float64)
         fed = given.pictures.astype(np.float64) if layer == 0 else np.maximum(made.sums[layer - 1], 0.0)
         back = made.sum_gradients[layer]
         scale = LOSS_SCALE if kind is FLOAT16 else 1.0
         total = fed @ weight + bias
-        slack = _slack(np, kind, fed, weight) + _gamma(2, kind.total) * (np.abs(total) + np.abs(bias))
+        slack = product_bound(np, kind, fed, weight) + gamma(2, kind.total) * (np.abs(total) + np.abs(bias))
         readings.append(_read(np, f"layer {number} forward", made.sums[layer], total, slack))
-        slack = _slack(np, kind, fed.T, back * scale) / scale
+        slack = product_bound(np, kind, fed.T, back * scale) / scale
         readings.append(_read(np, f"layer {number} W", made.weight_gradients[layer], fed.T @ back, slack))
-        slack = _gamma(BATCH, FLOAT32.total) * np.abs(back).sum(axis=0)
+        slack = gamma(BATCH, FLOAT32.total) * np.abs(back).sum(axis=0)
         readings.append(_read(np, f"layer {number} b", made.bias_gradients[layer], back.sum(axis=0), slack))
         if layer:
             readings.append(_read_back(np, layer, kind, made, weight))
@@ -229,8 +184,10 @@ def _read_back(np: Any, layer: int, kind: Format, made: Pass, weight: Any) -> Re
     below, back = made.sums[layer - 1], made.sum_gradients[layer]
     scale = LOSS_SCALE if kind is FLOAT16 else 1.0
     handed = back @ weight.T
-    slack = _slack(np, kind, back * scale, weight.T) / scale + _gamma(2, kind.outcome or kind.total) * np.abs(handed)
-    edge = np.abs(below) <= _gamma(PIXELS, kind.total) * np.abs(below).max()
+    slack = product_bound(np, kind, back * scale, weight.T) / scale + gamma(2, kind.outcome or kind.total) * np.abs(
+        handed
+    )
+    edge = np.abs(below) <= gamma(PIXELS, kind.total) * np.abs(below).max()
     slack = slack + np.where(edge, np.abs(handed), 0.0)
     name = f"gradient handed from layer {layer + 1} to {layer}"
     return _read(np, name, made.sum_gradients[layer - 1], handed * (below > 0), slack * ((below > 0) | edge))
@@ -244,23 +201,9 @@ def _read_softmax(np: Any, made: Pass, labels: Any) -> Reading:
     shares /= shares.sum(axis=1, keepdims=True)
     wanted = shares.copy()
     wanted[np.arange(len(labels)), labels] -= 1.0
-    relative = _gamma(SOFTMAX_ROUNDINGS + CLASSES, FLOAT32.total) + np.abs(shifted).max() * FLOAT32.total
-    slack = (relative * shares + _gamma(4, FLOAT32.total) * np.abs(wanted)) / len(labels)
+    relative = gamma(SOFTMAX_ROUNDINGS + CLASSES, FLOAT32.total) + np.abs(shifted).max() * FLOAT32.total
+    slack = (relative * shares + gamma(4, FLOAT32.total) * np.abs(wanted)) / len(labels)
     return _read(np, "gradient of the loss", made.sum_gradients[-1], wanted / len(labels), slack)
-
-
-def _gamma(count: float, unit: float) -> float:
-    return count * unit / (1 - count * unit)
-
-
-def _slack(np: Any, kind: Format, left: Any, right: Any) -> Any:
-    """Return the bound of the rounding error of left @ right, entry by entry."""
-    length = left.shape[1]
-    roundings = 2.0 * math.sqrt(length)  # of the result, where it is narrower than the sum
-    rounded = 2 * kind.inputs + kind.inputs**2
-    relative = rounded + (1 + rounded) * (_gamma(length, kind.total) + _gamma(roundings, kind.outcome))
-    sizes = np.abs(left).sum(axis=1)[:, None] + np.abs(right).sum(axis=0)[None, :]
-    return relative * (np.abs(left) @ np.abs(right)) + kind.underflow * (sizes + roundings)
 
 
 def _read(np: Any, name: str, made: Any, wanted: Any, slack: Any) -> Reading:
