@@ -41,7 +41,7 @@ def all_sources(target: Target, level: str, root: Path, timeout_s: float | None)
     long_s = LIBRARIES_DEADLINE_S if timeout_s is None else timeout_s
     quick = level == "quick"
     return (
-        Source(name="nvml", collect=partial(_nvml, root), deadline_s=short_s),
+        Source(name="nvml", collect=partial(nvml, root), deadline_s=short_s),
         Source(name="python", collect=partial(_python, target), deadline_s=short_s),
         Source(name="cuda", collect=partial(_cuda, root), deadline_s=short_s),
         Source(name="kernel", collect=partial(_kernel, root), deadline_s=short_s),
@@ -63,7 +63,8 @@ def all_sources(target: Target, level: str, root: Path, timeout_s: float | None)
     )
 
 
-def _nvml(root: Path, _: Answers) -> object:
+def nvml(root: Path, _: Answers) -> object:
+    """Read NVML."""
     from gpudoctor.collect.nvml import collect_nvml
 
     return collect_nvml(root)

@@ -90,6 +90,13 @@ def take_snapshot(
     return Survey(target=target, level=level, root=root, timeout_s=timeout_s, on_done=on_done).finish()
 
 
+def look_at_gpus(root: Path = Path("/"), timeout_s: float = SOURCE_DEADLINE_S) -> tuple[Gpu, ...]:
+    """Return the GPUs as NVML shows them now; none where it does not answer in time. For watching them for a while."""
+    source = Source(name="nvml", collect=partial(sources.nvml, root), deadline_s=timeout_s)
+    _, gpus = _nvml(gather([source])["nvml"])
+    return () if isinstance(gpus, Missing) else gpus
+
+
 def _value(outcome: Outcome, kind: type[T]) -> T | None:
     return outcome.value if isinstance(outcome.value, kind) else None
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Protocol
 
 from gpudoctor.collect.libraries import merge_loaded
-from gpudoctor.collect.survey import take_snapshot
+from gpudoctor.collect.survey import look_at_gpus, take_snapshot
 from gpudoctor.collect.target import Target
 from gpudoctor.diagnose.engine import plan_trials
 from gpudoctor.diagnose.registry import AnyCheck
@@ -60,6 +60,7 @@ def examine(request: Request, checks: Sequence[AnyCheck], progress: Progress | N
         snapshot=snapshot,
         level=request.level,
         force=request.force,
+        watch_gpus=lambda: look_at_gpus(request.root),
         progress=progress,
     )
     return with_probe(snapshot, probe)
