@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from types import ModuleType
 from typing import Protocol
 
@@ -66,35 +67,40 @@ def _built_in_first(point: EntryPoint) -> tuple[bool, str]:
 
 
 def _load_one(point: EntryPoint, found: dict[str, AnyCheck]) -> Plugin:
-    try:
-        fresh = {each.code: each for each in _checks_below(point.load())}
-        clash = sorted(code for code in fresh if code in found and found[code] is not fresh[code])
-        error = f"these codes are taken: {', '.join(clash)}" if clash else ""
-    except (Exception, SystemExit) as failure:  # noqa: BLE001  # whatever a plug-in does at import must not end the scan
-        return Plugin(name=point.name, module=point.value, error=f"{type(failure).__name__}: {failure}")
-    added = {code: each for code, each in fresh.items() if code not in found}
-    found.update(added)
-    return Plugin(name=point.name, module=point.value, checks=len(added), error=error)
+    """Add the plug-in's checks to `found`; a module of it that fails costs its own checks only, and is told."""
+    problems: list[str] = []
+    added = 0
+    for check in _checks_of(point, problems):
+        known = found.setdefault(check.code, check)
+        if known is not check:
+            problems.append(f"{check.code} is taken by {known.judge.__module__}")
+        added += known is check
+    return Plugin(name=point.name, module=point.value, checks=added, error="; ".join(problems))
 
 
-def _checks_below(loaded: object) -> Iterator[AnyCheck]:
+def _checks_of(point: EntryPoint, problems: list[str]) -> Iterator[AnyCheck]:
+    loaded = _boundary(point.load, problems, point.value)
     if isinstance(loaded, Check):
         yield loaded
-        return
-    if not isinstance(loaded, ModuleType):
-        message = f"the entry point must name a module, a package or a check, not {type(loaded).__name__}"
-        raise TypeError(message)
-    seen: set[int] = set()
-    for module in _modules_below(loaded):
-        for value in vars(module).values():
-            if isinstance(value, Check) and id(value) not in seen:
-                seen.add(id(value))
-                yield value
+    elif isinstance(loaded, ModuleType):
+        own = (value for module in _modules_below(loaded, problems) for value in tuple(vars(module).values()))
+        yield from {id(each): each for each in own if isinstance(each, Check)}.values()
+    elif loaded is not None:
+        problems.append(f"the entry point must name a module, a package or a check, not {type(loaded).__name__}")
 
 
-def _modules_below(package: ModuleType) -> Iterator[ModuleType]:
+def _modules_below(package: ModuleType, problems: list[str]) -> Iterator[ModuleType]:
+    """Yield the package and all modules below it; pkgutil alone would let the first broken one end the walk."""
     yield package
-    paths = getattr(package, "__path__", None)
-    if paths is not None:
-        for info in pkgutil.walk_packages(paths, prefix=f"{package.__name__}."):
-            yield importlib.import_module(info.name)
+    for info in pkgutil.iter_modules(getattr(package, "__path__", ()), prefix=f"{package.__name__}."):
+        module = _boundary(partial(importlib.import_module, info.name), problems, info.name)
+        if isinstance(module, ModuleType):
+            yield from _modules_below(module, problems)
+
+
+def _boundary(load: Callable[[], object], problems: list[str], name: str) -> object:
+    try:
+        return load()
+    except (Exception, SystemExit) as failure:  # noqa: BLE001  # whatever a plug-in does at import must not end the scan
+        problems.append(f"{name}: {type(failure).__name__}: {failure}")
+        return None

@@ -75,3 +75,24 @@ def test_a_plugin_cannot_take_the_code_of_another(plugin_folder: Path) -> None:
     known = load([point("a", "first_checks"), point("b", "second_checks")])
     assert "AC103" in next(each.error for each in known.plugins if each.name == "b")
     assert len(known.checks) == 1
+
+
+def test_a_broken_module_costs_a_package_its_own_checks_only(plugin_folder: Path) -> None:
+    package = plugin_folder / "half_checks"
+    package.mkdir()
+    (package / "__init__.py").touch()
+    (package / "bad.py").write_text("raise RuntimeError('stale')\n")
+    (package / "good.py").write_text(THIRD_PARTY.format(code="AC104"))
+    known = load([point("half", "half_checks")])
+    assert [each.code for each in known.checks] == ["AC104"]
+    assert known.plugins[0].error == "half_checks.bad: RuntimeError: stale"
+
+
+def test_two_checks_of_one_plugin_cannot_share_a_code(plugin_folder: Path) -> None:
+    package = plugin_folder / "twice_checks"
+    package.mkdir()
+    (package / "__init__.py").touch()
+    for name in ("one.py", "two.py"):
+        (package / name).write_text(THIRD_PARTY.format(code="AC105"))
+    known = load([point("twice", "twice_checks")])
+    assert (known.plugins[0].checks, known.plugins[0].error) == (1, "AC105 is taken by twice_checks.one")
