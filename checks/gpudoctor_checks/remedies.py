@@ -110,10 +110,38 @@ def give_container_gpu(kind: str, *, capabilities: bool = False) -> Fix:
     )
 
 
+def advised_version(python: str = "") -> str:
+    """Return the newest stable release that shows a GPU as pip installs it, of those with a wheel for this Python.
+
+    An install without a version brings the newest release, and 2.21.0 does not find its own CUDA wheels.
+    """
+    fitting = tensorflow_releases.releases_for_python(python) if python else ()
+    sound = (
+        each.latest
+        for each in reversed(fitting or tensorflow_releases.RELEASES)
+        if not each.prerelease and tensorflow_releases.finds_its_wheels(each.latest)
+    )
+    return next(sound)
+
+
+def _that_finds_its_wheels(version: str) -> str:
+    """Return this version, or the nearest one that does not have its fault: a later patch, else the release before."""
+    release = tensorflow_releases.release_of(version)
+    if release is None or tensorflow_releases.finds_its_wheels(version):
+        return version
+    if tensorflow_releases.finds_its_wheels(release.latest):
+        return release.latest
+    place = tensorflow_releases.RELEASES.index(release)
+    return _that_finds_its_wheels(tensorflow_releases.RELEASES[place - 1].latest)
+
+
 def with_cuda(version: str, capabilities: Sequence[int]) -> str:
     """Return what to ask pip for: TensorFlow with its CUDA wheels, and a cuDNN that still knows these GPUs."""
+    version = _that_finds_its_wheels(version)
     release = tensorflow_releases.release_of(version)
     oldest = min(capabilities, default=TURING)
+    if release is not None and not release.and_cuda:
+        return f"'tensorflow=={version}'"  # before 2.14 there is no extra; CUDA comes from the system
     if release is None or release.and_cuda_pinned or oldest >= TURING:
         return f"'tensorflow[and-cuda]=={version}'"
     if versions.minor(version) == WITHOUT_PRE_TURING_CUDNN:
@@ -138,6 +166,8 @@ def release_for_driver(
         needed = rule(release.cuda_version or "", windows=driver.windows_numbering)
         if release.prerelease or not found <= WORKING or not version or not needed:
             continue
+        if not tensorflow_releases.finds_its_wheels(release.latest):
+            continue
         if versions.at_least(version, needed):
             return _install_release(release, capabilities, tensorflow, python, "Same driver:")
     return ()
@@ -146,7 +176,8 @@ def release_for_driver(
 def install_release_for(capability: int, tensorflow: TensorFlow, python: Python | None) -> tuple[Fix, ...]:
     """Return the newest release whose official wheel has working code for this GPU."""
     for release in reversed(tensorflow_releases.RELEASES):
-        if not release.prerelease and tensorflow_releases.covers(release, capability) in WORKING:
+        sound = not release.prerelease and tensorflow_releases.finds_its_wheels(release.latest)
+        if sound and tensorflow_releases.covers(release, capability) in WORKING:
             return _install_release(release, (capability,), tensorflow, python, "Use")
     return ()
 

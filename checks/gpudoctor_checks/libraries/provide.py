@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from gpudoctor.sdk import Fix, Library, Packages, TensorFlow, either, tensorflow_releases, unblocks, versions
-from gpudoctor_checks.remedies import with_cuda
+from gpudoctor_checks.remedies import advised_version, with_cuda
 
 FIRST_WITH_EXTRA = "2.14"  # the and-cuda extra exists from 2.14 on (METADATA of the wheels)
 # The wheel that brings each library, without the CUDA major at its end.
@@ -69,7 +69,7 @@ def provide_libraries(
         newer = _fix(
             "install-tensorflow",
             "Or use a release that brings its CUDA along",
-            "pip install 'tensorflow[and-cuda]'",
+            f"pip install 'tensorflow[and-cuda]=={advised_version()}'",
             minutes=60,
             risk="medium",
         )
@@ -77,7 +77,7 @@ def provide_libraries(
     wheels = [_wheel_of(each, cuda, packages) for each in absent]
     if all(wheels):
         return (mend_runpath(version) or _reinstall(wheels),)
-    return (_fix("install-tensorflow", "This TensorFlow with its CUDA libraries", _with_extra(version, capabilities)),)
+    return (_fix("install-tensorflow", "TensorFlow with its CUDA libraries", _with_extra(version, capabilities)),)
 
 
 def mend_runpath(version: str) -> Fix | None:

@@ -9,7 +9,8 @@ Why it matters
     Windows still downloads gigabytes of CUDA libraries, which this build never opens.
 
 How to fix
-    Linux x86_64: remove tensorflow-cpu (it writes to the same folder), then pip install 'tensorflow[and-cuda]'.
+    Linux x86_64: remove tensorflow-cpu (it writes to the same folder), then pip install
+    'tensorflow[and-cuda]==2.20.0'. Name the version: 2.21.0, the newest, does not find its own CUDA wheels.
     Windows: the last native GPU release is 2.10; newer ones need WSL2, with TensorFlow installed inside it.
     Linux ARM (Grace, Jetson): no official GPU wheel exists; use NVIDIA's container or build.
     conda: ask for a build whose name begins with cuda. macOS has no NVIDIA GPU support at all.
@@ -21,6 +22,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from gpudoctor.sdk import (
+    Devices,
     Driver,
     Evidence,
     Finding,
@@ -39,7 +41,7 @@ from gpudoctor.sdk import (
     weigh_unusable,
 )
 from gpudoctor_checks.presence import gpu_present
-from gpudoctor_checks.remedies import RUN_NGC
+from gpudoctor_checks.remedies import RUN_NGC, advised_version, with_cuda
 
 
 def _fix(name: str, title: str, text: str, minutes: float) -> Fix:
@@ -47,12 +49,6 @@ def _fix(name: str, title: str, text: str, minutes: float) -> Fix:
     return Fix(id=name, title=title, action="command", text=text, gain=gain, effort_minutes=minutes)
 
 
-WSL = _fix(
-    "install-in-wsl",
-    "Install TensorFlow with CUDA inside WSL2",
-    "wsl --install -d Ubuntu && wsl -d Ubuntu -- sh -c \"python3 -m venv ~/tf && ~/tf/bin/pip install 'tensorflow[and-cuda]'\"",
-    20,
-)
 LAST_NATIVE = _fix(
     "last-native-windows-gpu",
     "Or the last native GPU release, Python 3.10",
@@ -80,6 +76,7 @@ def cpu_only(
     kernel: Kernel | None,
     host: Host | None,
     packages: Packages | None,
+    devices: Devices | None,
     baseline: Trial | None,
 ) -> Iterator[Finding]:
     """Find a build without CUDA; it is a trouble only where a GPU is there."""
@@ -106,14 +103,14 @@ def cpu_only(
             Evidence(label="package", value=f"{distribution} {version}".strip(), source="installed packages"),
             Evidence(label="nvidia wheels, useless", value=useless, source="installed packages"),
         ),
-        fixes=_fixes(tensorflow, host, system) if present is not False else (),
+        fixes=_fixes(tensorflow, host, devices, system) if present is not False else (),
         cause="windows-native" if system == "windows" else "cpu-build",
     )
 
 
-def _fixes(tensorflow: TensorFlow, host: Host | None, system: str) -> tuple[Fix, ...]:
+def _fixes(tensorflow: TensorFlow, host: Host | None, devices: Devices | None, system: str) -> tuple[Fix, ...]:
     if system == "windows":
-        return (WSL, LAST_NATIVE)
+        return (_in_wsl(), LAST_NATIVE)
     if system == "darwin":
         return ()
     if host is not None and either(host.arch, "x86_64") in {"aarch64", "arm64"}:
@@ -121,6 +118,12 @@ def _fixes(tensorflow: TensorFlow, host: Host | None, system: str) -> tuple[Fix,
     if either(tensorflow.origin, "") == "conda":
         return (CONDA,)
     version = either(tensorflow.version, "")
-    package = f"'tensorflow[and-cuda]=={version}'" if version else "'tensorflow[and-cuda]'"
+    package = with_cuda(version or advised_version(), devices.compute_capabilities if devices is not None else ())
     remove = "pip uninstall -y tensorflow tensorflow-cpu tensorflow-intel"
     return (_fix("install-tensorflow", "Install the CUDA build", f"{remove} && pip install {package}", 3),)
+
+
+def _in_wsl() -> Fix:
+    install = f"python3 -m venv ~/tf && ~/tf/bin/pip install 'tensorflow[and-cuda]=={advised_version()}'"
+    text = f'wsl --install -d Ubuntu && wsl -d Ubuntu -- sh -c "{install}"'
+    return _fix("install-in-wsl", "Install TensorFlow with CUDA inside WSL2", text, 20)

@@ -10,9 +10,10 @@ Why it matters
 
 How to fix
     Point gpudoctor at the environment you train with: gpudoctor scan --python /path/to/python
-    Or install it there: pip install 'tensorflow[and-cuda]' (Linux x86_64). If pip finds no version, no wheel exists for
-    this Python: use one that TensorFlow supports. If the import fails, the message says why: NumPy 2 beside a
-    TensorFlow built for NumPy 1 (pip install 'numpy<2'), or a protobuf that does not fit.
+    Or install it there: pip install 'tensorflow[and-cuda]==2.20.0' (Linux x86_64; name the version, for 2.21.0, the
+    newest, does not find its own CUDA wheels). If pip finds no version, no wheel exists for this Python: use one that
+    TensorFlow supports. If the import fails, the message says why: NumPy 2 beside a TensorFlow built for NumPy 1
+    (pip install 'numpy<2'), or a protobuf that does not fit.
 """
 
 from __future__ import annotations
@@ -36,6 +37,7 @@ from gpudoctor.sdk import (
     unblocks,
 )
 from gpudoctor_checks.presence import gpu_present
+from gpudoctor_checks.remedies import advised_version, with_cuda
 
 
 def _fix(name: str, title: str, text: str) -> Fix:
@@ -45,7 +47,6 @@ def _fix(name: str, title: str, text: str) -> Fix:
 
 
 POINT = _fix("point-at-python", "Examine the environment you train with", "gpudoctor scan --python /path/to/python")
-INSTALL = _fix("install-tensorflow", "Or install TensorFlow here", "pip install 'tensorflow[and-cuda]'")
 REPAIR = _fix("repair-environment", "See which packages do not fit together", "pip check")
 # What the import says, what it means, and the cure: messages of NumPy's compatibility shim and of protobuf's runtime.
 KNOWN = (
@@ -84,7 +85,7 @@ def absent(
             confidence=0.2 if trained else 0.97,
             basis="searched the environment's packages" + (", but the probe trained" if trained else ""),
             evidence=(Evidence(label="interpreter", value=executable, source="target environment"),),
-            fixes=(POINT, INSTALL),
+            fixes=(POINT, _install(python)),
         )
         return
     error = either(tensorflow.import_error, "")
@@ -105,6 +106,11 @@ def absent(
         fixes=(fix,),
         cause=cause,
     )
+
+
+def _install(python: Python | None) -> Fix:
+    version = advised_version(either(python.version, "") if python is not None else "")
+    return _fix("install-tensorflow", "Or install TensorFlow here", f"pip install {with_cuda(version, ())}")
 
 
 def _version(packages: Packages | None, name: str) -> str:

@@ -1,0 +1,112 @@
+"""GD114: the job scheduler granted no GPU here: a login node, or a job that asked for none.
+
+What it does
+    Reads the variables that Slurm, PBS, LSF, Grid Engine and Kubernetes set for a job, and looks whether a scheduler's
+    commands are installed where no job runs.
+
+Why it matters
+    On a cluster the GPUs belong to jobs. A login node has none, and inside a job without a GPU request they are hidden
+    even where the node has eight. TensorFlow then trains on the CPU; driver, CUDA and packages are in order, and
+    nothing that is installed on the node can change that.
+
+How to fix
+    Ask the scheduler. Slurm: srun --gres=gpu:1 --pty python train.py, or the line #SBATCH --gres=gpu:1. PBS: qsub -l
+    select=1:ngpus=1. LSF: bsub -gpu "num=1". Kubernetes: resources.limits with nvidia.com/gpu: 1.
+    Partition, account and the names of the GPU types are the site's: `sinfo -o "%P %G"` lists them for Slurm.
+    Do not set CUDA_VISIBLE_DEVICES by hand inside a job; it belongs to the scheduler.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from gpudoctor.sdk import (
+    Driver,
+    Evidence,
+    Finding,
+    Fix,
+    Kernel,
+    Scheduler,
+    Severity,
+    Skip,
+    Trial,
+    check,
+    either,
+    must_know,
+    unblocks,
+    weigh_unusable,
+)
+from gpudoctor_checks.presence import gpu_present
+
+GRANTED_NONE = 0.95  # the scheduler's own variable says so
+LOGIN_NODE = 0.8  # its commands are here, a job and a GPU are not; a cluster without GPUs looks the same
+NOT_TOLD = 0.6  # a job whose variables do not name its GPUs
+HERE: dict[bool | None, str] = {True: "yes", False: "no", None: "unknown"}
+# How each scheduler's manual asks for one GPU: srun(1), PBS Professional User's Guide, IBM LSF bsub -gpu, Grid Engine
+# complex "gpu" (a common name, chosen by the site), NVIDIA device plugin for Kubernetes.
+COMMANDS = {
+    "slurm": "srun --gres=gpu:1 --pty gpudoctor scan",
+    "pbs": "qsub -I -l select=1:ngpus=1",
+    "lsf": 'bsub -gpu "num=1" -Is gpudoctor scan',
+    "sge": "qrsh -l gpu=1 gpudoctor scan",
+    "kubernetes": "resources: {limits: {nvidia.com/gpu: 1}}",
+}
+
+
+@check(
+    code="GD114",
+    slug="scheduler-without-gpu",
+    title="The job scheduler granted no GPU here",
+    family="driver",
+    cause="scheduler-no-gpu",
+)
+def granted_none(
+    scheduler: Scheduler, driver: Driver | None, kernel: Kernel | None, baseline: Trial | None
+) -> Iterator[Finding]:
+    """Find a job without a GPU, and a login node; where a GPU is usable, the scheduler gave it or does not mind."""
+    kind: str = must_know(scheduler.kind, "the job scheduler")
+    login = kind == "none"
+    name = either(scheduler.installed, "none") if login else kind
+    granted = either(scheduler.allocated_gpus, None)
+    if name == "none" or (granted is not None and granted > 0):
+        return
+    usable = either(driver.usable, None) if driver is not None else None
+    if usable:
+        return
+    if usable is None and granted is None:
+        raise Skip("whether there is a usable GPU here is unknown")
+    present = gpu_present(driver, kernel)
+    if granted is None and present:
+        return  # a GPU is here that does not work: not the scheduler's doing, as far as can be seen
+    weight = weigh_unusable(LOGIN_NODE if login else NOT_TOLD if granted is None else GRANTED_NONE, baseline)
+    yield Finding(
+        summary=f"No {name} job runs here, and there is no GPU: this looks like a login node."
+        if login
+        else f"This {name} job was granted no GPU."
+        if granted == 0
+        else f"There is no GPU here, and this {name} job does not tell of one.",
+        severity=Severity.ERROR if granted == 0 and present else Severity.WARNING,
+        confidence=weight.confidence,
+        basis=weight.basis,
+        evidence=(
+            Evidence(label="scheduler", value=name, source="PATH" if login else "environment"),
+            Evidence(label="GPUs granted", value="no job" if login else _told(granted), source="environment"),
+            Evidence(label="GPU on this node", value=HERE[present], source="PCI bus"),
+        ),
+        fixes=(_ask(name),),
+    )
+
+
+def _told(granted: int | None) -> str | int:
+    return "not told" if granted is None else granted
+
+
+def _ask(name: str) -> Fix:
+    return Fix(
+        id="ask-scheduler-for-gpu",
+        title="Ask the scheduler for a GPU",
+        action="setting" if name == "kubernetes" else "command",
+        text=COMMANDS[name],
+        gain=unblocks("GPUs belong to jobs here"),
+        risk="none",
+    )

@@ -1,0 +1,46 @@
+"""How to get back to the Python environment that was set up: use it, leave a broken one, keep other folders out."""
+
+from __future__ import annotations
+
+import shlex
+
+from gpudoctor.sdk import Fix, unblocks
+
+GAIN = unblocks("the environment that was set up is used")
+NO_OVERLAY = Fix(
+    id="drop-python-overlay",
+    title="Keep other folders out of this environment",
+    action="command",
+    text="unset PYTHONPATH; export PYTHONNOUSERSITE=1",
+    gain=GAIN,
+    effort_minutes=1,
+)
+
+
+def use_interpreter(executable: str) -> Fix:
+    """Return how to examine, and train with, that interpreter."""
+    return Fix(
+        id="point-at-python",  # GD303 offers the same without a name
+        title="Examine and train with the other one",
+        action="command",
+        text=f"gpudoctor scan --python {_quoted(executable)}",
+        gain=GAIN,
+        risk="none",
+        effort_minutes=1,
+    )
+
+
+def leave_environment(prefix: str) -> Fix:
+    """Return how to leave an environment whose Python is gone."""
+    return Fix(
+        id="recreate-environment",
+        title="Leave it, then activate one that exists",
+        action="command",
+        text=f"deactivate; ls {_quoted(prefix)}",
+        gain=GAIN,
+        effort_minutes=2,
+    )
+
+
+def _quoted(path: str) -> str:
+    return f"~/{shlex.quote(path[2:])}" if path.startswith("~/") else shlex.quote(path)

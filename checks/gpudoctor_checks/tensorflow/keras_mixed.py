@@ -1,0 +1,109 @@
+"""GD310: Keras 2 and Keras 3 are mixed, or Keras runs on another backend.
+
+What it does
+    Compares TensorFlow's version with the installed keras and tf-keras packages and with TF_USE_LEGACY_KERAS and
+    KERAS_BACKEND.
+
+Why it matters
+    From 2.16 on, tf.keras is Keras 3, the package keras. Keras 2 lives on as tf-keras, used where TF_USE_LEGACY_KERAS=1
+    is set before the import; without that package tf.keras then fails. Older releases want keras 2.x of their own
+    version. Objects of the two do not mix: a layer of one in a model of the other raises errors that blame the layer.
+    With KERAS_BACKEND=jax or torch, Keras does not train with TensorFlow at all, and advice about it does not apply.
+
+How to fix
+    Choose one. Keras 3: unset TF_USE_LEGACY_KERAS, and import keras, not tf_keras. Keras 2: install tf-keras of
+    TensorFlow's own minor version and set TF_USE_LEGACY_KERAS=1 where every process sees it. The finding holds the
+    command.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from gpudoctor.sdk import (
+    Environment,
+    Evidence,
+    Finding,
+    Fix,
+    NotApplicable,
+    Packages,
+    Severity,
+    Skip,
+    TensorFlow,
+    Trial,
+    check,
+    must_know,
+    tensorflow_releases,
+    unblocks,
+    versions,
+)
+from gpudoctor_checks.tensorflow.importable import weigh_import
+from gpudoctor_checks.usage import weigh_pace
+
+LEGACY, BACKEND = "TF_USE_LEGACY_KERAS", "KERAS_BACKEND"
+OTHER_BACKEND = "keras-backend-tensorflow"
+FAILS = 0.9  # METADATA of the wheels, and TensorFlow's own lazy loader of Keras
+MISFIT = 0.7  # tf-keras asks for TensorFlow of its own minor; a neighbour may happen to work
+
+
+def _fix(name: str, title: str, text: str) -> Fix:
+    gain = unblocks("one Keras that fits this TensorFlow")
+    return Fix(id=name, title=title, action="command", text=text, gain=gain, effort_minutes=1)
+
+
+@check(
+    code="GD310",
+    slug="keras-mixed",
+    title="Keras 2 and 3 are mixed",
+    family="tensorflow",
+    cause="keras3",
+)
+def mixed(
+    tensorflow: TensorFlow, packages: Packages, env: Environment | None, baseline: Trial | None
+) -> Iterator[Finding]:
+    """Find the one combination that does not fit; the gravest first."""
+    if not must_know(tensorflow.installed, "whether TensorFlow is installed"):
+        raise NotApplicable("TensorFlow is not installed")
+    version: str = must_know(tensorflow.version, "the TensorFlow version")
+    third = versions.at_least(version, tensorflow_releases.KERAS_3_SINCE)
+    keras, legacy = packages.version("keras"), packages.version("tf-keras")
+    asked = (env.get(LEGACY) or "").lower() in {"1", "true"} if env is not None else False
+    backend = (env.get(BACKEND) or "tensorflow") if env is not None else "tensorflow"
+    own = versions.minor(version)
+    pin = _fix("install-tf-keras", "Install the Keras 2 of this TensorFlow", f"pip install 'tf-keras~={own}.0'")
+    if third and asked and legacy is None:
+        found = (f"{LEGACY} is set, but tf-keras is not installed.", Severity.ERROR, FAILS, pin)
+    elif third and keras is not None and not versions.at_least(keras, "3") and not asked:
+        new = _fix("install-keras", "Install the Keras of this TensorFlow", f"pip install '{_wanted(version)}'")
+        found = (f"keras {keras} beside TensorFlow {version}, which needs Keras 3.", Severity.ERROR, FAILS, new)
+    elif not third and keras is not None and versions.at_least(keras, "3"):
+        new = _fix("install-keras", "Install the Keras of this TensorFlow", f"pip install '{_wanted(version)}'")
+        found = (f"keras {keras} beside TensorFlow {version}, which needs Keras 2.", Severity.ERROR, MISFIT, new)
+    elif legacy is not None and versions.minor(legacy) != own and (asked or not third):
+        found = (f"tf-keras {legacy} beside TensorFlow {version}.", Severity.WARNING, MISFIT, pin)
+    elif third and backend != "tensorflow":
+        back = _fix(OTHER_BACKEND, "Let Keras run on TensorFlow", f"export {BACKEND}=tensorflow")
+        found = (f"{BACKEND}={backend}: Keras does not train with TensorFlow.", Severity.WARNING, FAILS, back)
+    else:
+        if env is None:
+            raise Skip(f"{LEGACY} and {BACKEND} are unknown")
+        return
+    summary, severity, static, fix = found
+    weight = weigh_pace(static, baseline) if fix.id == OTHER_BACKEND else weigh_import(static, tensorflow, baseline)
+    yield Finding(
+        summary=summary,
+        severity=severity,
+        confidence=weight.confidence,
+        basis=weight.basis,
+        evidence=(
+            Evidence(label="TensorFlow", value=version, source="installed packages"),
+            Evidence(label="keras", value=keras or "not installed", source="installed packages"),
+            Evidence(label="tf-keras", value=legacy or "not installed", source="installed packages"),
+            Evidence(label=LEGACY, value=asked, source="environment"),
+        ),
+        fixes=(fix,),
+    )
+
+
+def _wanted(version: str) -> str:
+    return f"keras{tensorflow_releases.requirement_of(version, 'keras') or ''}"
