@@ -44,13 +44,40 @@ from gpudoctor.model.machine import (
 from gpudoctor.model.missing import Maybe, Missing, either
 from gpudoctor.model.observed import Arm, Comparison, Log, LogEvent, Probe, ProbeChild, Trial
 from gpudoctor.model.record import dataclass
+from gpudoctor.model.run import (
+    HIGHLY,
+    MODERATELY,
+    Breakdown,
+    CallGroup,
+    Calls,
+    Change,
+    GpuOverTime,
+    HotLine,
+    HotLines,
+    MachineOverTime,
+    Memory,
+    MemorySlope,
+    Pipeline,
+    Run,
+    Settings,
+    Stage,
+    StepTimes,
+    Tracing,
+    Tracings,
+)
 from gpudoctor.model.software import Library, Python, TensorFlow
 from gpudoctor.model.views import Devices, Driver, Environment, Gpus, Libraries, Packages, cc_number
 from gpudoctor.model.weight import BROKEN, Weight, weigh_faulty, weigh_unusable
 
 __all__ = [
     "BROKEN",
+    "HIGHLY",
+    "MODERATELY",
     "Arm",
+    "Breakdown",
+    "CallGroup",
+    "Calls",
+    "Change",
     "Check",
     "Comparison",
     "Cpu",
@@ -65,10 +92,13 @@ __all__ = [
     "Fix",
     "Gain",
     "Gpu",
+    "GpuOverTime",
     "GpuProcess",
     "Gpus",
     "Grade",
     "Host",
+    "HotLine",
+    "HotLines",
     "Inconclusive",
     "Kernel",
     "Libraries",
@@ -76,21 +106,31 @@ __all__ = [
     "Location",
     "Log",
     "LogEvent",
+    "MachineOverTime",
     "Maybe",
+    "Memory",
+    "MemorySlope",
     "Missing",
     "Need",
     "NotApplicable",
     "Nvml",
     "Packages",
     "PciGpu",
+    "Pipeline",
     "Probe",
     "ProbeChild",
     "Python",
+    "Run",
     "Scheduler",
+    "Settings",
     "Severity",
     "Skip",
+    "Stage",
+    "StepTimes",
     "Storage",
     "TensorFlow",
+    "Tracing",
+    "Tracings",
     "Trial",
     "Weight",
     "XidEvent",
@@ -116,6 +156,7 @@ __all__ = [
 ]
 
 P = ParamSpec("P")
+OF_A_RUN = frozenset({Calls, HotLines, MachineOverTime, Memory, Pipeline, Run, Settings, StepTimes, Tracings})
 
 
 class Inconclusive(Exception):  # noqa: N818  # an outcome, not an error
@@ -177,6 +218,11 @@ class Check(Generic[P]):
         """Return the documentation page: the docstring of the check's module."""
         module = sys.modules.get(self.judge.__module__)
         return inspect.cleandoc(getattr(module, "__doc__", None) or "")
+
+    @property
+    def needs_run(self) -> bool:
+        """Return whether it judges a recorded run, and is not asked without one."""
+        return any(need.fact in OF_A_RUN and not need.optional for need in self.needs)
 
     @property
     def needs_probe(self) -> bool:

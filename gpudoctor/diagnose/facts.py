@@ -7,6 +7,17 @@ from collections.abc import Callable, Mapping
 from gpudoctor.model.machine import Cuda, Host, Kernel, Nvml, Scheduler
 from gpudoctor.model.missing import Missing, either
 from gpudoctor.model.observed import Log, Probe
+from gpudoctor.model.run import (
+    Calls,
+    HotLines,
+    MachineOverTime,
+    Memory,
+    Pipeline,
+    Run,
+    Settings,
+    StepTimes,
+    Tracings,
+)
 from gpudoctor.model.snapshot import Snapshot
 from gpudoctor.model.software import Python, TensorFlow
 from gpudoctor.model.views import Devices, Driver, Environment, Gpus, Libraries, Packages, cc_number
@@ -23,6 +34,17 @@ GROUPS: Mapping[type, str] = {
     TensorFlow: "tensorflow",
     Log: "log",
     Probe: "probe",
+    Run: "run",
+}
+PARTS_OF_RUN: Mapping[type, str] = {
+    StepTimes: "steps",
+    Pipeline: "pipeline",
+    HotLines: "hot_lines",
+    Settings: "settings",
+    Tracings: "tracings",
+    Calls: "calls",
+    MachineOverTime: "machine",
+    Memory: "memory",
 }
 
 
@@ -40,6 +62,8 @@ def gather(snapshot: Snapshot) -> Facts:
     for kind, (group, make) in wrap.items():
         absent = getattr(snapshot, group) is None
         facts[kind] = Missing(f"{group}: {snapshot.why_missing(group)}") if absent else make()
+    for kind, part in PARTS_OF_RUN.items():
+        facts[kind] = _part_of_run(snapshot, part)
     facts[Driver] = _driver(snapshot)
     facts[Devices] = _devices(snapshot)
     return facts
@@ -47,6 +71,13 @@ def gather(snapshot: Snapshot) -> Facts:
 
 def _or_missing(snapshot: Snapshot, group: str, value: object) -> object:
     return Missing(f"{group}: {snapshot.why_missing(group)}") if value is None else value
+
+
+def _part_of_run(snapshot: Snapshot, part: str) -> object:
+    if snapshot.run is None:
+        return Missing(f"run: {snapshot.why_missing('run')}")
+    value = getattr(snapshot.run, part)
+    return Missing(f"run.{part}: {snapshot.run.unknown.get(part, 'not recorded')}") if value is None else value
 
 
 def _driver(snapshot: Snapshot) -> Driver | Missing:

@@ -9,6 +9,7 @@ from gpudoctor.model.gpu import Gpu
 from gpudoctor.model.machine import Cuda, Host, Kernel, Nvml, Scheduler
 from gpudoctor.model.observed import Log, Probe
 from gpudoctor.model.record import dataclass
+from gpudoctor.model.run import Run
 from gpudoctor.model.software import Library, Python, TensorFlow
 
 SCHEMA_VERSION = 1
@@ -38,6 +39,7 @@ class Snapshot:
     env: Mapping[str, str] | None = None
     log: Log | None = None
     probe: Probe | None = None
+    run: Run | None = None
     missing: Mapping[str, str] = field(default_factory=dict[str, str])
     timings_s: Mapping[str, float] = field(default_factory=dict[str, float])
 

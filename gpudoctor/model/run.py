@@ -1,0 +1,321 @@
+"""What a recorded run shows: facts that checks ask for by type, derived from `model.session` by `profile.timeline`.
+
+Shares are of wall time (0-1) and say of what; a figure that the recording does not allow is Missing with the reason. The raw
+records could be judged directly; then every check would decide anew what a step is, and two would disagree.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import field
+
+from gpudoctor.model.missing import Maybe, Missing
+from gpudoctor.model.record import dataclass
+
+UNSEEN = Missing("not recorded")
+Value = str | int | float | bool | tuple[str, ...]
+# XProf's classes of input-bound (openxla/xprof, op_stats_to_input_pipeline_analysis.cc), as shares of step time.
+MODERATELY, HIGHLY = 0.05, 0.20
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Breakdown:
+    """Where the time of one steady step goes, as shares of it that add up to 1.
+
+    `input`: waiting for data (on a GPU without a device plane an upper bound). `host`: the user's Python between and inside
+    steps. `tracing`: building graphs. `compute`: inside TensorFlow, on whatever device. `device`: the part of it in which a
+    device plane or NVML saw the GPU at work.
+    """
+
+    input: Maybe[float] = UNSEEN
+    host: Maybe[float] = UNSEEN
+    tracing: Maybe[float] = UNSEEN
+    compute: Maybe[float] = UNSEEN
+    device: Maybe[float] = UNSEEN
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StepTimes:
+    """The steady steps of the loop in which the run spent most of its time.
+
+    `label`: fit, train_on_batch, loop (the user's own), evaluate, predict. `steps` are steady ones, `warm_up_steps` stand
+    apart. `input_class`: not | moderately | highly | unknown. `methods`: stamps, window, or both; `agree` tells whether the
+    two give one answer. `device_plane`: seen | closed | not recorded | no device. `confidence` (0-1) of the shares, `basis`.
+    """
+
+    label: str
+    kind: str = "graph"
+    file: str = ""
+    line: int = 0
+    steps: int = 0
+    warm_up_steps: int = 0
+    step_s: Maybe[float] = UNSEEN
+    wait_s: Maybe[float] = UNSEEN
+    shares: Breakdown = field(default_factory=Breakdown)
+    input_class: str = "unknown"
+    methods: tuple[str, ...] = ()
+    window_input_share: Maybe[float] = UNSEEN
+    agree: Maybe[bool] = UNSEEN
+    device_plane: str = "not recorded"
+    confidence: float = 0.0
+    basis: str = ""
+    steps_per_execution: int = 1
+    loop_s: float = 0.0
+    run_s: float = 0.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stage:
+    """One node of the optimised tf.data graph, with its place in the user's code (`line` 0: not the user's).
+
+    `cost_s`: own wall time for one element; `visits`: elements for one batch; `batch_s`: what it adds to a batch, with its
+    parallelism. `python`: its function holds the GIL (py_function, numpy_function, generator). `made_by`: user, tensorflow
+    (injected or made parallel by itself) or library.
+    """
+
+    name: str
+    method: str = ""
+    file: str = ""
+    line: int = 0
+    callee: str = ""
+    callee_file: str = ""
+    callee_line: int = 0
+    made_by: str = "user"
+    python: str = ""
+    parallelism: float = 1.0
+    tunable: bool = False
+    elements: int = 0
+    visits: float = 1.0
+    cost_s: float = 0.0
+    batch_s: float = 0.0
+    buffered: int = 0
+    element_bytes: float = 0.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Change:
+    """One change of the pipeline that applies here, with what it would bring to a step.
+
+    `kind`: tf_ops, parallel_map, prefetch, cache, parallel_reads, perfect (the bound). `low` and `high` are speed-ups.
+    """
+
+    kind: str
+    stage: int = -1
+    low: float = 1.0
+    high: float = 1.0
+    basis: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pipeline:
+    """The input pipeline of the main loop: stages from the output down, and the one that holds the others up.
+
+    `batch_s`: time a batch takes, the slowest of the stages that run side by side. `needless`: advice that would bring nothing
+    here, as (what, why).
+    """
+
+    source: str = ""
+    file: str = ""
+    line: int = 0
+    stages: tuple[Stage, ...] = ()
+    bottleneck: Maybe[int] = UNSEEN
+    batch_s: Maybe[float] = UNSEEN
+    prefetch: str = "unknown"
+    changes: tuple[Change, ...] = ()
+    needless: tuple[tuple[str, str], ...] = ()
+    unknown: str = ""
+
+    @property
+    def slowest(self) -> Stage | None:
+        """Return the stage that holds the others up."""
+        return None if isinstance(self.bottleneck, Missing) else self.stages[self.bottleneck]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HotLine:
+    """A line of the user's code. `share`: of the sampled time. `role`: main or pipeline.
+
+    `activity`: numpy, python, io, sync, wait, tensorflow_wait, tensorflow. `leaf`: the innermost function.
+    """
+
+    file: str
+    line: int
+    function: str
+    role: str
+    activity: str
+    leaf: str
+    share: float
+    snippet: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HotLines:
+    """Lines by share, largest first; `sampled_s` is how long stacks were sampled in all.
+
+    `blocked`: lines that asked for a tensor's value, with how often per step and the share of time in it.
+    """
+
+    lines: tuple[HotLine, ...] = ()
+    sampled_s: float = 0.0
+    blocked: tuple[tuple[str, int, float, float], ...] = ()
+
+    def total(self, role: str, *activities: str) -> float:
+        """Return the share of these activities in a role."""
+        return sum(each.share for each in self.lines if each.role == role and each.activity in activities)
+
+    def hottest(self, role: str, *activities: str) -> tuple[HotLine, ...]:
+        """Return the lines of these activities in a role, largest first."""
+        return tuple(each for each in self.lines if each.role == role and each.activity in activities)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """What was in force: of the process, and of the model of the main loop. Values are text, numbers, or lists of text."""
+
+    process: Mapping[str, Value] = field(default_factory=dict[str, Value])
+    model: Mapping[str, Value] = field(default_factory=dict[str, Value])
+    file: str = ""
+    line: int = 0
+
+    def get(self, name: str) -> Value | None:
+        """Return the model's setting, else the process's, None where neither is known."""
+        return self.model.get(name, self.process.get(name))
+
+    def number(self, name: str) -> float:
+        """Return a numeric setting, 0 where it is not known."""
+        value = self.get(name)
+        return float(value) if isinstance(value, (int, float)) else 0.0
+
+    def on(self, name: str) -> bool:
+        """Return whether a switch is on."""
+        return self.get(name) is True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tracing:
+    """One function that was traced: how often, how long, why again. `rebuilt`: a new function object each time."""
+
+    name: str
+    file: str = ""
+    line: int = 0
+    count: int = 0
+    total_s: float = 0.0
+    reasons: tuple[str, ...] = ()
+    rebuilt: bool = False
+    users: bool = True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tracings:
+    """All functions that were traced; `share`: of the run's time, first tracings left out."""
+
+    functions: tuple[Tracing, ...] = ()
+    share: float = 0.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CallGroup:
+    """Calls of fit, evaluate or predict from one line of the user's."""
+
+    kind: str
+    file: str = ""
+    line: int = 0
+    calls: int = 0
+    steps: float = 0.0
+    total_s: float = 0.0
+    share: float = 0.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Calls:
+    """Keras's own phases. `epochs` of the main loop; `epoch_end_s` (callbacks) and `validation_s` are sums, of `epoch_s`."""
+
+    groups: tuple[CallGroup, ...] = ()
+    epochs: int = 0
+    epoch_s: float = 0.0
+    epoch_end_s: float = 0.0
+    validation_s: float = 0.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GpuOverTime:
+    """One GPU while the steady steps ran: means, and the share of samples in which its clocks were held down."""
+
+    index: int
+    name: Maybe[str] = UNSEEN
+    busy_share: Maybe[float] = UNSEEN
+    memory_peak_bytes: Maybe[int] = UNSEEN
+    memory_total_bytes: Maybe[int] = UNSEEN
+    power_w: Maybe[float] = UNSEEN
+    power_limit_w: Maybe[float] = UNSEEN
+    temperature_c: Maybe[int] = UNSEEN
+    sm_mhz: Maybe[float] = UNSEEN
+    sm_max_mhz: Maybe[int] = UNSEEN
+    throttled_share: Maybe[float] = UNSEEN
+    throttle_reasons: tuple[str, ...] = ()
+    own_processes: Maybe[int] = UNSEEN
+    foreign_processes: Maybe[int] = UNSEEN
+    joules_per_step: Maybe[float] = UNSEEN
+    energy_from: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MachineOverTime:
+    """GPUs and host while the steady steps ran. `stopped_share`: of the time, that the CPU quota stood the command still."""
+
+    gpus: tuple[GpuOverTime, ...] = ()
+    nvml_status: str = "unknown"
+    cores: Maybe[int] = UNSEEN
+    quota_cores: Maybe[float] = UNSEEN
+    cores_used: Maybe[float] = UNSEEN
+    stopped_share: Maybe[float] = UNSEEN
+    io_wait_share: Maybe[float] = UNSEEN
+    read_bytes_per_s: Maybe[float] = UNSEEN
+    memory_total_bytes: Maybe[int] = UNSEEN
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MemorySlope:
+    """Growth of one memory over the steady steps (least squares). `device`: GPU:0 ... or host."""
+
+    device: str
+    last_bytes: int = 0
+    peak_bytes: Maybe[int] = UNSEEN
+    bytes_per_step: Maybe[float] = UNSEEN
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Memory:
+    """Memories by device."""
+
+    slopes: tuple[MemorySlope, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Run:
+    """A recorded run. `outcome`: running, ended, cut_short. `limits`: what the recording could not see, as sentences.
+
+    A group that is None is unknown; `unknown` gives its reason by name.
+    """
+
+    session: str = ""
+    script: str = ""
+    command: tuple[str, ...] = ()
+    outcome: str = "ended"
+    exit_code: Maybe[int] = UNSEEN
+    duration_s: Maybe[float] = UNSEEN
+    hello: bool = False
+    trained: bool = False
+    tensorflow_version: Maybe[str] = UNSEEN
+    keras_version: Maybe[str] = UNSEEN
+    limits: tuple[str, ...] = ()
+    events: tuple[tuple[str, str], ...] = ()
+    steps: StepTimes | None = None
+    pipeline: Pipeline | None = None
+    hot_lines: HotLines | None = None
+    settings: Settings | None = None
+    tracings: Tracings | None = None
+    calls: Calls | None = None
+    machine: MachineOverTime | None = None
+    memory: Memory | None = None
+    unknown: Mapping[str, str] = field(default_factory=dict[str, str])

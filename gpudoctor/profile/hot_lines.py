@@ -1,0 +1,44 @@
+"""The user's lines that held the loop or the pipeline, from sampled stacks.
+
+Weights are seconds between samples, so shares stay right where the sampler was starved by code that holds the GIL.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from gpudoctor.model.missing import Missing
+from gpudoctor.model.run import HotLine, HotLines
+from gpudoctor.model.session import Session
+
+MOST = 20
+Read = Callable[[str, int], str]  # a line of a source file, '' where it cannot be read
+
+
+def hot_lines(session: Session, process: str, steps: int, loop_s: float, read: Read) -> HotLines | Missing:
+    """Return the lines of the process that ran the main loop, largest first."""
+    sampled = sum(each.duration_s for each in session.bursts if each.process == process)
+    if sampled <= 0:
+        return Missing("stacks were not sampled")
+    rows = [each for each in session.stack_lines if each.process == process and each.weight_s > 0]
+    lines = [
+        HotLine(
+            file=each.file,
+            line=each.line,
+            function=each.function,
+            role=each.role,
+            activity=each.activity,
+            leaf=each.leaf,
+            share=min(1.0, each.weight_s / sampled),
+            snippet=read(each.file, each.line),
+        )
+        for each in sorted(rows, key=lambda each: -each.weight_s)[:MOST]
+    ]
+    blocked = [
+        (each.file, each.line, each.count / max(1, steps), min(1.0, each.seconds_s / loop_s) if loop_s > 0 else 0.0)
+        for each in session.syncs
+        if each.process == process
+    ]
+    return HotLines(
+        lines=tuple(lines), sampled_s=sampled, blocked=tuple(sorted(blocked, key=lambda each: -each[3])[:MOST])
+    )

@@ -1,0 +1,131 @@
+"""What each change of the pipeline that applies would bring: a model of stages side by side, bounded by the step's own work.
+
+A stage that takes t seconds a batch on p threads gives p/t batches a second (operational analysis, as Plumber does it). A step
+cannot become shorter than what is left of it without the wait. Gains are ranges: the function may not scale over the cores,
+and on a CPU the pipeline competes with the compute.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from gpudoctor.model.missing import Maybe, Missing, either
+from gpudoctor.model.record import dataclass
+from gpudoctor.model.run import Change, MachineOverTime, Pipeline, Settings, Stage, StepTimes
+from gpudoctor.profile.pipeline_graph import NO_COST, READERS, SIDE_BY_SIDE, base_name
+
+SCALES_AT_LEAST = (
+    0.5  # policy: parallel calls reach at least half of what the cores allow, or the range would be a point
+)
+FITS = 0.3  # policy: a cache may take this share of the host's memory; shuffle buffers and the model need the rest
+FLOOR = 0.02  # a step of nothing but waiting has a rest that no stamp resolves
+WORTH = 1.05  # a change whose best case brings less is not shown
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Step:
+    """The step that the pipeline feeds: its time, and the least that it can become; what it may use."""
+
+    step: float
+    least: float
+    cores: float
+    memory_bytes: int
+    epochs: int
+
+    def gain(self, stages: Sequence[Stage], at: int, batch_s: float) -> float:
+        """Return the speed-up when stage `at` takes that long: the slowest group sets the pace, or the step's own work."""
+        totals = [0.0]
+        for place, each in enumerate(stages):
+            totals[-1] += batch_s if place == at else each.batch_s
+            if base_name(each.name) in SIDE_BY_SIDE:
+                totals.append(0.0)
+        return max(1.0, self.step / max(self.least, *totals))
+
+
+def with_changes(
+    found: Pipeline, times: StepTimes, machine: MachineOverTime | None, settings: Settings | None, epochs: int
+) -> Pipeline:
+    """Return the pipeline with what would help and what would not."""
+    step, wait = times.step_s, _wait(times)
+    changes: list[Change] = []
+    if not isinstance(step, Missing) and not isinstance(wait, Missing) and step > 0:
+        model = _Step(
+            step=step,
+            least=max(step - wait, step * FLOOR),
+            cores=_cores(machine),
+            memory_bytes=either(machine.memory_total_bytes, 0) if machine is not None else 0,
+            epochs=epochs,
+        )
+        changes = [each for each in _changes(found, model) if each.high >= WORTH]
+        changes.append(Change(kind="perfect", high=step / model.least, basis="no step waits for data any more"))
+    return replace(found, changes=tuple(changes), needless=tuple(_needless(found, settings)))
+
+
+def _wait(times: StepTimes) -> Maybe[float]:
+    share = times.shares.input
+    return share if isinstance(share, Missing) or isinstance(times.step_s, Missing) else share * times.step_s
+
+
+def _cores(machine: MachineOverTime | None) -> float:
+    if machine is None:
+        return 1.0
+    cores = float(either(machine.cores, 1))
+    return max(1.0, min(cores, either(machine.quota_cores, cores)))
+
+
+def _changes(found: Pipeline, model: _Step) -> Iterator[Change]:
+    slowest = found.slowest
+    if slowest is None or isinstance(found.bottleneck, Missing):
+        return
+    at, stages, cores = found.bottleneck, found.stages, model.cores
+    spread = f"{slowest.batch_s * 1000:.3g} ms a batch over {cores:g} cores"
+    best = model.gain(stages, at, slowest.batch_s / cores)
+    if slowest.python:
+        low = max(1.0, SCALES_AT_LEAST * best)
+        yield Change(kind="tf_ops", stage=at, low=low, high=model.step / model.least, basis=spread)
+    elif _serial_map(slowest):
+        low = model.gain(stages, at, slowest.batch_s / max(1.0, cores * SCALES_AT_LEAST))
+        yield Change(kind="parallel_map", stage=at, low=low, high=best, basis=spread)
+    elif base_name(slowest.name) in READERS:
+        yield Change(kind="parallel_reads", stage=at, high=best, basis=spread)
+    if found.prefetch == "none":
+        beside = model.step / max(model.least, model.step - model.least)
+        yield Change(kind="prefetch", stage=0, high=beside, basis="fetching beside compute")
+    yield from _cache(stages, at, model)
+
+
+def _serial_map(stage: Stage) -> bool:
+    return (
+        base_name(stage.name) in {"Map", "MapAndBatch", "Interleave"}
+        and stage.parallelism <= 1
+        and stage.made_by == "user"
+    )
+
+
+def _cache(stages: Sequence[Stage], at: int, model: _Step) -> Iterator[Change]:
+    """Offer a cache behind the slowest stage where the data come again and fit."""
+    stage = stages[at]
+    size = stage.element_bytes * stage.elements
+    cached = any(base_name(each.name).endswith("Cache") for each in stages)
+    if cached or model.epochs < 2 or not size or size > FITS * model.memory_bytes:
+        return
+    left = max([model.least, *(each.batch_s for each in stages[:at] if base_name(each.name) not in NO_COST)])
+    gain = (model.epochs * model.step) / (model.step + (model.epochs - 1) * left)
+    low, basis = 1 + (gain - 1) * SCALES_AT_LEAST, f"{size / 2**20:.3g} MiB, {model.epochs} epochs"
+    yield Change(kind="cache", stage=at, low=low, high=gain, basis=basis)
+
+
+def _needless(found: Pipeline, settings: Settings | None) -> Iterator[tuple[str, str]]:
+    if found.prefetch == "tensorflow":
+        yield "prefetch", "TF injected it"
+    elif found.prefetch in {"user", "parallel output"}:
+        yield "prefetch", "it is there" if found.prefetch == "user" else "the map already runs ahead"
+    if any(each.python == "python function" for each in found.stages):
+        yield "num_parallel_calls", "a Python function holds the GIL"
+    elif any(
+        base_name(each.name) == "ParallelMap" and each.tunable and each.made_by == "user" for each in found.stages
+    ):
+        yield "num_parallel_calls", "TF made the map parallel"
+    if settings is not None and not settings.number("gpus"):
+        yield "mixed precision", "no GPU at work"

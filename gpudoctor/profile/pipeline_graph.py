@@ -1,0 +1,231 @@
+"""The tf.data graph as it really ran, stage by stage, with the user's line that asked for each, and the one that is slowest.
+
+The graph is the optimised one: TensorFlow fuses map and batch, makes plain maps parallel and adds a prefetch. Reading the
+user's chain alone would advise what is already so. Costs are wall time, and include waiting for the GIL.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from gpudoctor.model.missing import Missing
+from gpudoctor.model.run import Pipeline, Stage
+from gpudoctor.model.session import CallSite, IteratorRecord, PipelineNode, Session
+from gpudoctor.profile.steps import Loop
+
+# Node of tf.data's model -> the methods of Dataset that it comes from (tensorflow/core/kernels/data; names as
+# `get_model_proto` gives them, versions cut off). A fused node comes from several.
+METHODS = {
+    "Map": ("map",),
+    "ParallelMap": ("map",),
+    "MapAndBatch": ("batch", "map"),
+    "Batch": ("batch",),
+    "ParallelBatch": ("batch",),
+    "PaddedBatch": ("padded_batch",),
+    "Filter": ("filter",),
+    "FlatMap": ("flat_map", "from_generator"),
+    "Generator": ("from_generator",),
+    "Interleave": ("interleave",),
+    "ParallelInterleave": ("interleave",),
+    "Shuffle": ("shuffle",),
+    "ShuffleAndRepeat": ("repeat", "shuffle"),
+    "Repeat": ("repeat",),
+    "ForeverRepeat": ("repeat",),
+    "Prefetch": ("prefetch",),
+    "Cache": ("cache",),
+    "MemoryCache": ("cache",),
+    "FileCache": ("cache",),
+    "TensorSlice": ("from_tensor_slices",),
+    "FromTensor": ("from_tensors",),
+    "Range": ("range",),
+    "TFRecord": ("TFRecordDataset",),
+    "TextLine": ("TextLineDataset",),
+    "FixedLengthRecord": ("FixedLengthRecordDataset",),
+    "Unbatch": ("unbatch",),
+    "Scan": ("scan",),
+    "Zip": ("zip",),
+}
+SIDE_BY_SIDE = frozenset({"Prefetch", "ParallelMap", "MapAndBatch", "ParallelInterleave", "ParallelBatch"})
+READERS = frozenset({"TFRecord", "TextLine", "FixedLengthRecord"})
+NO_COST = frozenset({"Prefetch", "Root"})  # what a prefetch collects is the waiting of its consumer
+WHOLE = 0.5  # policy: an iterator with half the elements of the fullest one has run long enough
+FEWEST = 3  # batches before a cost per batch means something
+
+
+def pipeline(session: Session, loop: Loop) -> Pipeline | Missing:
+    """Return the pipeline of the main loop, without the estimates of changes."""
+    iterators = _iterators(session, loop)
+    if not iterators:
+        return Missing("the main loop iterates over no tf.data iterator")
+    chosen, nodes = _fullest(session, iterators)
+    if chosen is None:
+        why = next((each.unknown for each in iterators if each.unknown), "tf.data's model was not read in time")
+        return Pipeline(
+            file=iterators[-1].file, line=iterators[-1].line, unknown=why, source=_source(session, iterators[-1])
+        )
+    stages = _stages(nodes, _chain(session, chosen), chosen)
+    slowest, batch_s = _slowest(stages)
+    return Pipeline(
+        source=stages[-1].method or stages[-1].name if stages else "",
+        file=chosen.file,
+        line=chosen.line,
+        stages=stages,
+        bottleneck=slowest,
+        batch_s=batch_s,
+        prefetch=_prefetch(stages),
+    )
+
+
+def _iterators(session: Session, loop: Loop) -> list[IteratorRecord]:
+    record = loop.record
+    own = [each for each in session.iterators if each.process == record.process]
+    same = [each for each in own if each.label == record.label and (each.label != "loop" or each.line == record.line)]
+    return same or [each for each in own if each.label == "loop"]
+
+
+def _fullest(session: Session, iterators: Sequence[IteratorRecord]) -> tuple[IteratorRecord | None, list[PipelineNode]]:
+    """Return the last iterator that ran long enough, and its nodes."""
+    process = iterators[0].process
+    nodes: dict[int, list[PipelineNode]] = {}
+    for each in session.pipeline_nodes:
+        if each.process == process:
+            nodes.setdefault(each.iterator, []).append(each)
+    counts = {
+        each.iterator: max((node.num_elements for node in nodes.get(each.iterator, ())), default=0)
+        for each in iterators
+    }
+    most = max(counts.values(), default=0)
+    if not most:
+        return None, []
+    chosen = next(each for each in reversed(iterators) if counts[each.iterator] >= WHOLE * most)
+    return chosen, nodes[chosen.iterator]
+
+
+def _source(session: Session, iterator: IteratorRecord) -> str:
+    chain = _chain(session, iterator)
+    return chain[-1].method if chain else ""
+
+
+def _chain(session: Session, iterator: IteratorRecord) -> list[CallSite]:
+    """Return the call sites from the output down, those of side inputs (zip) behind."""
+    sites = {each.site: each for each in session.call_sites if each.process == iterator.process}
+    waiting = [] if isinstance(iterator.site, Missing) else [iterator.site]
+    chain: list[CallSite] = []
+    while waiting:
+        site = sites.get(waiting.pop(0))
+        if site is not None and site not in chain:
+            chain.append(site)
+            waiting = [*site.inputs, *waiting]
+    return chain
+
+
+def base_name(name: str) -> str:
+    """Return a node's name without its version: ParallelMapV2 -> ParallelMap."""
+    head, _, version = name.rpartition("V")
+    return head if head and version.isdigit() else name
+
+
+def _stages(nodes: Sequence[PipelineNode], chain: Sequence[CallSite], iterator: IteratorRecord) -> tuple[Stage, ...]:
+    ordered = list(_from_output(nodes))
+    batches = max(1, next((each.num_elements for each in ordered if each.num_elements), 1))
+    sites = list(chain)
+    return tuple(
+        _stage(node, _take(sites, base_name(node.name)), batches, iterator)
+        for node in ordered
+        if base_name(node.name) != "Root"
+    )
+
+
+def _from_output(nodes: Sequence[PipelineNode]) -> Iterator[PipelineNode]:
+    children: dict[int, list[PipelineNode]] = {}
+    for each in nodes:
+        children.setdefault(each.parent, []).append(each)
+    waiting = children.get(-1, [])
+    seen: set[int] = set()
+    while waiting:
+        node = waiting.pop(0)
+        if node.node not in seen:
+            seen.add(node.node)
+            yield node
+            waiting = [*children.get(node.node, []), *waiting]
+
+
+def _take(sites: list[CallSite], name: str) -> list[CallSite]:
+    """Return the sites that a node comes from, and drop them with all that lie above; none: nobody asked for the node."""
+    taken: list[CallSite] = []
+    wanted = METHODS.get(name, (name.lower(),))
+    fused = name in {"MapAndBatch", "ShuffleAndRepeat"}
+    for method in wanted:
+        place = next((at for at, each in enumerate(sites) if each.method == method), None)
+        if place is not None:
+            taken.append(sites[place])
+            keep = method == "from_generator" and name == "FlatMap"  # its generator node comes next
+            del sites[: place if keep else place + 1]
+            if not fused:
+                break
+    return taken
+
+
+def _stage(node: PipelineNode, sites: Sequence[CallSite], batches: int, iterator: IteratorRecord) -> Stage:
+    name = base_name(node.name)
+    site = next((each for each in sites if each.method in {"map", "from_generator"}), sites[0] if sites else None)
+    parallelism, tunable = node.parameters.get("parallelism", (1.0, False))
+    cost = 0.0 if name in NO_COST or node.num_elements < 1 else node.processing_s / node.num_elements
+    visits = node.num_elements / batches
+    return Stage(
+        name=node.name,
+        method=site.method if site is not None else "",
+        file=site.file if site is not None else "",
+        line=site.line if site is not None else 0,
+        callee=site.callee if site is not None else "",
+        callee_file=site.python_file or site.callee_file if site is not None else "",
+        callee_line=site.python_line or site.callee_line if site is not None else 0,
+        made_by=_maker(site, iterator),
+        python=_python(name, site),
+        parallelism=max(1.0, parallelism),
+        tunable=tunable and (site is None or "num_parallel_calls" not in site.arguments),
+        elements=node.num_elements,
+        visits=visits,
+        cost_s=cost,
+        batch_s=cost * visits / (max(1.0, parallelism) if name in SIDE_BY_SIDE else 1.0),
+        buffered=node.buffered_elements,
+        element_bytes=node.bytes_produced / node.num_elements if node.num_elements else 0.0,
+    )
+
+
+def _maker(site: CallSite | None, iterator: IteratorRecord) -> str:
+    if site is None:
+        return "tensorflow"
+    ours = "site-packages" in site.callee_file or "dist-packages" in site.callee_file
+    keras = iterator.label != "loop" and (site.file, site.line) == (iterator.file, iterator.line)
+    return "library" if ours or keras else "user"
+
+
+def _python(name: str, site: CallSite | None) -> str:
+    if name == "Generator":
+        return "generator"
+    return "python function" if site is not None and site.python_function and name != "FlatMap" else ""
+
+
+def _slowest(stages: Sequence[Stage]) -> tuple[int | Missing, float | Missing]:
+    """Return the dearest stage of the slowest group; a new group begins where stages run side by side with their input."""
+    if not stages or stages[0].elements < FEWEST:
+        return Missing("too few batches"), Missing("too few batches")
+    groups: list[list[int]] = [[]]
+    for at, each in enumerate(stages):
+        groups[-1].append(at)
+        if base_name(each.name) in SIDE_BY_SIDE:
+            groups.append([])
+    totals = [sum(stages[at].batch_s for at in group) for group in groups]
+    worst = totals.index(max(totals))
+    return max(groups[worst], key=lambda at: stages[at].batch_s, default=0), totals[worst]
+
+
+def _prefetch(stages: Sequence[Stage]) -> str:
+    """Return who lets the output run ahead of the loop: user, tensorflow, library, none, or fused (a parallel output does)."""
+    if not stages:
+        return "unknown"
+    name = base_name(stages[0].name)
+    if name == "Prefetch":
+        return stages[0].made_by
+    return "parallel output" if name in SIDE_BY_SIDE else "none"

@@ -1,0 +1,193 @@
+"""Which loop the run lived in, and its steady steps: counts, time and wait, with the warm-up apart.
+
+A mean over everything would be shorter. The first steps hold tracing, XLA's compiling and the caches' filling, and in a
+run of a minute they are half of it.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Sequence
+
+from gpudoctor.model.missing import Missing
+from gpudoctor.model.record import dataclass
+from gpudoctor.model.session import LoopRecord, PhaseRecord, Session, StepSample
+
+TRAINING = frozenset({"fit", "train_on_batch", "loop"})
+READ_LATE_S = 0.02  # a border's sample is taken within this time behind the border (measured: under 1 ms without load)
+SAME_TIME = 0.8  # policy: a fetching loop around `train_on_batch` is one loop with it, and knows the wait
+INNER = frozenset({"validation", "epoch_end"})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stretch:
+    """A time in which one loop ran without a break: from a reading of its counters to another."""
+
+    start: float
+    end: float
+    steps: int
+    wait_s: float
+    inside_s: float = 0.0
+
+    @property
+    def span_s(self) -> float:
+        """Return how long it took."""
+        return self.end - self.start
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Loop:
+    """A loop with all of its rows added up. `stretches` in order; `steady` of them are behind the warm-up."""
+
+    record: LoopRecord
+    stretches: tuple[Stretch, ...]
+    steady: tuple[Stretch, ...]
+    apart: bool = True
+
+    @property
+    def steps(self) -> int:
+        """Return all steps, warm-up included."""
+        return sum(each.steps for each in self.stretches)
+
+    @property
+    def total_s(self) -> float:
+        """Return the time of all steps."""
+        return sum(each.span_s for each in self.stretches)
+
+
+def main_loop(session: Session) -> Loop | None:
+    """Return the training loop in which most time went; without any the loop of evaluate or predict."""
+    loops = [each for each in _loops(session) if each.steps]
+    chosen = [each for each in loops if each.record.label in TRAINING] or loops
+    longest = max((each.total_s for each in chosen), default=0.0)
+    rivals = [each for each in chosen if each.total_s >= SAME_TIME * longest]
+    return max(rivals, key=lambda each: (each.record.kind != "call", each.total_s), default=None)
+
+
+def _loops(session: Session) -> Iterator[Loop]:
+    for rows in _groups(session.loops):
+        record = rows[0]
+        counters = _added(session.steps, rows)
+        if not counters:
+            continue
+        phases = _phases(session.phases, record)
+        stretches = tuple(each for each in _stretches(counters, phases, record) if each.steps > 0)
+        if stretches:
+            steady, apart = _steady(stretches, session, record)
+            yield Loop(record=record, stretches=stretches, steady=steady, apart=apart)
+
+
+def _groups(loops: Sequence[LoopRecord]) -> list[list[LoopRecord]]:
+    """Return rows that count the same loop: rows of one label and line add up, replicas but the first are left out."""
+    groups: dict[tuple[str, str, str, int], list[LoopRecord]] = {}
+    for each in loops:
+        if each.replica == 0:
+            keras = each.label not in {"loop", "train_on_batch"}
+            key = (each.process, each.label, "" if keras else each.file, 0 if keras else each.line)
+            groups.setdefault(key, []).append(each)
+    return list(groups.values())
+
+
+def _added(samples: Sequence[StepSample], rows: Sequence[LoopRecord]) -> list[tuple[float, float, float, float, float]]:
+    """Return (at, count, wait, inside, end sum as a time sum) of the rows together, at every reading of any of them."""
+    made = {(each.process, each.loop): each.made_at for each in rows}
+    last: dict[tuple[str, int], tuple[float, float, float, float]] = {}
+    read: list[tuple[float, float, float, float, float]] = []
+    for each in sorted((each for each in samples if (each.process, each.loop) in made), key=lambda each: each.at):
+        key = (each.process, each.loop)
+        ends = 0.0 if isinstance(each.end_sum_s, Missing) else each.end_sum_s + made[key] * each.count
+        last[key] = (each.count, _or_zero(each.wait_s), _or_zero(each.inside_s), ends)
+        count, wait, inside, end = (sum(values) for values in zip(*last.values(), strict=True))
+        if read and each.at - read[-1][0] < 1e-9:
+            read.pop()
+        read.append((each.at, count, wait, inside, end))
+    return read
+
+
+def _or_zero(value: float | Missing) -> float:
+    return 0.0 if isinstance(value, Missing) else value
+
+
+def _phases(phases: Sequence[PhaseRecord], record: LoopRecord) -> list[tuple[float, float]]:
+    """Return the times in which Keras ran this loop: epochs without their validation and callbacks; none for an own loop."""
+    kinds = {"fit": {"epoch"}, "evaluate": {"evaluate", "validation"}, "predict": {"predict"}}.get(
+        record.label, set[str]()
+    )
+    own = [each for each in phases if each.process == record.process]
+    spans: list[tuple[float, float]] = []
+    for each in own:
+        if each.kind in kinds:
+            inner = [other.started_at for other in own if other.kind in INNER and other.started_at >= each.started_at]
+            end = min([*inner, _end_of(each)]) if each.kind == "epoch" else _end_of(each)
+            spans.append((each.started_at, end))
+    return spans
+
+
+def _end_of(phase: PhaseRecord) -> float:
+    return float("inf") if isinstance(phase.ended_at, Missing) else phase.ended_at
+
+
+Counters = Sequence[tuple[float, float, float, float, float]]
+
+
+def _stretches(counters: Counters, phases: Sequence[tuple[float, float]], record: LoopRecord) -> Iterator[Stretch]:
+    if not phases:
+        yield from _own(counters, record)
+        return
+    for start, end in phases:
+        inside = [each for each in counters if start + READ_LATE_S < each[0] < end]
+        before = [each for each in counters if each[0] <= start + READ_LATE_S]
+        after = [each for each in counters if end <= each[0] <= end + READ_LATE_S]
+        points = [(start, *(before[-1][1:4] if before else (0.0, 0.0, 0.0))), *(each[:4] for each in inside)]
+        if after:
+            points.append((end, *after[0][1:4]))
+        yield from _between(points)
+
+
+def _own(counters: Counters, record: LoopRecord) -> Iterator[Stretch]:
+    """Cut a loop of the user's own at each reading. Where it ended before the reading, the mean moment of its steps tells when."""
+    points = [(record.made_at, 0.0, 0.0, 0.0)]
+    ends = 0.0
+    for at, count, wait, inside, end in counters:
+        steps, start = count - points[-1][1], points[-1][0]
+        if steps > 0:
+            middle = (end - ends) / steps
+            real = at if end <= 0 else min(at, max(start, 2 * middle - start))
+            points.append((real, count, wait, inside))
+        ends = end
+    yield from _between(points)
+
+
+def _between(points: Sequence[tuple[float, float, float, float]]) -> Iterator[Stretch]:
+    for before, after in itertools.pairwise(points):
+        if after[1] > before[1]:
+            yield Stretch(
+                start=before[0],
+                end=after[0],
+                steps=round(after[1] - before[1]),
+                wait_s=max(0.0, after[2] - before[2]),
+                inside_s=max(0.0, after[3] - before[3]),
+            )
+
+
+def _steady(stretches: tuple[Stretch, ...], session: Session, record: LoopRecord) -> tuple[tuple[Stretch, ...], bool]:
+    """Return the stretches behind the warm-up: the first one is it, unless there is no other.
+
+    A single stretch is kept, shortened by the tracing inside it, and counts as not set apart.
+    """
+    if len(stretches) > 1:
+        return stretches[1:], True
+    only = stretches[0]
+    traced = sum(
+        each.duration_s
+        for each in session.traces
+        if each.process == record.process and only.start <= each.at <= only.end and each.kind == "function"
+    )
+    kept = Stretch(
+        start=min(only.start + traced, only.end),
+        end=only.end,
+        steps=only.steps,
+        wait_s=only.wait_s,
+        inside_s=only.inside_s,
+    )
+    return ((kept,) if kept.span_s > 0 else (only,)), False

@@ -1,0 +1,124 @@
+"""A recorded session as the facts of a run. Pure: the same records always give the same facts.
+
+Profiler windows come in as figures (`WindowShare`): whoever reads the traces need not be here.
+"""
+
+from __future__ import annotations
+
+import linecache
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TypeVar
+
+from gpudoctor.model.missing import Missing
+from gpudoctor.model.run import Run, Settings
+from gpudoctor.model.session import Session
+from gpudoctor.profile.breakdown import WindowShare, step_times
+from gpudoctor.profile.calls import calls, settings, tracings
+from gpudoctor.profile.hot_lines import Read, hot_lines
+from gpudoctor.profile.over_time import machine_over_time, memory
+from gpudoctor.profile.pipeline_changes import with_changes
+from gpudoctor.profile.pipeline_graph import pipeline
+from gpudoctor.profile.steps import Loop, main_loop
+
+T = TypeVar("T")
+LONGEST_SNIPPET = 160
+
+
+def source_line(file: str, line: int) -> str:
+    """Return a line of a source file of this machine, '' where it cannot be read."""
+    return linecache.getline(file, line).strip()[:LONGEST_SNIPPET]
+
+
+def analyse(session: Session, windows: Sequence[WindowShare] = (), read: Read = source_line) -> Run:
+    """Return what the session shows."""
+    loop = main_loop(session)
+    run = _frame(session, loop)
+    if loop is None:
+        return _without_steps(run, session, read)
+    process = loop.record.process
+    unknown: dict[str, str] = {}
+
+    def known(name: str, value: T | Missing) -> T | None:
+        if isinstance(value, Missing):
+            unknown[name] = value.reason
+            return None
+        return value
+
+    around = calls(session, process)
+    force = known("settings", settings(session, loop, process))
+    machine = known("machine", machine_over_time(session, loop))
+    lines = known("hot_lines", hot_lines(session, process, loop.steps, loop.total_s, read))
+    times = step_times(
+        session, loop, lines=lines, machine=machine, windows=windows, steps_per_execution=_per_execution(force)
+    )
+    times = replace(times, run_s=_duration(session))
+    found = known("pipeline", pipeline(session, loop))
+    return replace(
+        run,
+        steps=times,
+        pipeline=None if found is None else with_changes(found, times, machine, force, around.epochs),
+        hot_lines=lines,
+        settings=force,
+        tracings=tracings(session, process),
+        calls=around,
+        machine=machine,
+        memory=known("memory", memory(session, loop, process)),
+        unknown=unknown,
+    )
+
+
+def _frame(session: Session, loop: Loop | None) -> Run:
+    chosen = [each for each in session.processes if loop is not None and each.process == loop.record.process]
+    versions = chosen or [each for each in session.processes if not isinstance(each.tensorflow_version, Missing)]
+    version = versions[0] if versions else None
+    return Run(
+        session=session.session,
+        script=_script(session),
+        command=session.command,
+        outcome=session.outcome,
+        exit_code=session.exit_code,
+        duration_s=_duration(session) if not isinstance(session.ended_at, Missing) else Missing("it did not end"),
+        hello=session.hello,
+        trained=session.trained,
+        tensorflow_version=version.tensorflow_version
+        if version is not None
+        else Missing("TensorFlow was not imported"),
+        keras_version=version.keras_version if version is not None else Missing("Keras was not imported"),
+        limits=tuple(dict.fromkeys(word for each in chosen for word in each.limits)),
+        events=tuple((each.kind, each.text) for each in session.events)[:50],
+    )
+
+
+def _script(session: Session) -> str:
+    """Return the command's script, module or program as a person would name it."""
+    words = session.command
+    for at, word in enumerate(words):
+        if word == "-m" and at + 1 < len(words):
+            return words[at + 1]
+        if word.endswith((".py", ".sh", ".ipynb")):
+            return word.rpartition("/")[2]
+    return words[0].rpartition("/")[2] if words else "the command"
+
+
+def _duration(session: Session) -> float:
+    end = session.heartbeat_at if isinstance(session.ended_at, Missing) else session.ended_at
+    return max(0.0, end - session.started_at)
+
+
+def _without_steps(run: Run, session: Session, read: Read) -> Run:
+    """Return what is known of a run in which no step was seen."""
+    del read
+    if not session.hello:
+        why = "the agent did not get into any Python process of the command"
+    elif isinstance(run.tensorflow_version, Missing):
+        why = "TensorFlow was never imported"
+    else:
+        why = "no training step was seen"
+    groups = ("steps", "pipeline", "hot_lines", "settings", "tracings", "calls", "machine", "memory")
+    return replace(run, unknown=dict.fromkeys(groups, why))
+
+
+def _per_execution(force: Settings | None) -> int:
+    value = None if force is None else force.get("steps_per_execution")
+    return value if isinstance(value, int) and value > 1 else 1
