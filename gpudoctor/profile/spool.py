@@ -15,6 +15,7 @@ from typing import Any
 from gpudoctor import codec
 
 OWNER = "owner"
+MOST_GENERATIONS = 64
 CHUNK = 1 << 24  # an agent's file is closed at 4 MiB (agent/spool.py)
 
 
@@ -58,7 +59,7 @@ class Spool:
 
     def claim(self) -> None:
         """Note this process as the one that writes the session."""
-        (self.folder / OWNER).write_text(_identity(os.getpid()), encoding="ascii")
+        (self.folder / OWNER).write_text(identity(os.getpid()), encoding="ascii")
 
     def owner_alive(self) -> bool:
         """Return whether the process that writes the session lives."""
@@ -93,7 +94,8 @@ def _line(data: bytes, process: str) -> tuple[str, Mapping[str, Any]] | None:
     return (table, {**values, "process": process}) if isinstance(table, str) and isinstance(values, dict) else None
 
 
-def _identity(pid: int) -> str:
+def identity(pid: int) -> str:
+    """Return pid and start time, which name a process for good."""
     return f"{pid}-{_start_ticks(pid)}"
 
 
@@ -110,3 +112,33 @@ def _start_ticks(pid: int) -> str:
         return ""
     fields = stat.rpartition(")")[2].split()
     return "" if len(fields) < 20 or fields[0] in "ZX" else fields[19]
+
+
+def parents_of_all(root: Path = Path("/")) -> dict[int, int]:
+    """Return pid -> parent's pid of everything that runs."""
+    found: dict[int, int] = {}
+    try:
+        names = os.listdir(root / "proc")  # noqa: PTH208  # names only
+    except OSError:
+        return found
+    for name in names:
+        if name.isdecimal():
+            with suppress(OSError, IndexError, ValueError):
+                stat = (root / "proc" / name / "stat").read_text(encoding="ascii", errors="replace")
+                found[int(name)] = int(stat.rpartition(")")[2].split()[1])
+    return found
+
+
+def is_descendant(pid: int, ancestor: int) -> bool:
+    """Return whether a process came from another, as far as the parents still live."""
+    for _ in range(MOST_GENERATIONS):
+        if pid == ancestor:
+            return True
+        try:
+            stat = Path(f"/proc/{pid}/stat").read_text(encoding="ascii", errors="replace")
+            pid = int(stat.rpartition(")")[2].split()[1])
+        except (OSError, IndexError, ValueError):
+            return False
+        if pid <= 1:
+            return False
+    return False

@@ -1,0 +1,95 @@
+"""`gpudoctor run`: run the user's command as it is, record its training beside it, and report at the end.
+
+The exit code is the command's own. Nothing of ours may stand between the command and that: a recording that cannot be made
+is said in a sentence, and the command runs all the same.
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+import sqlite3
+import sys
+import time
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from pathlib import Path
+
+from gpudoctor import __version__
+from gpudoctor.cli.parser import Arguments
+from gpudoctor.errors import UsageError
+from gpudoctor.profile import command as commands
+from gpudoctor.profile.record import SessionWriter, default_folder
+
+SUFFIX = ".session"
+
+
+def run(arguments: Arguments) -> int:
+    """Run it and return its exit code."""
+    if sys.platform == "win32":
+        raise UsageError("`gpudoctor run` needs Linux (or WSL); use `gpudoctor scan` on Windows")
+    if not arguments.script:
+        raise UsageError("nothing to run; for example `gpudoctor run -- python train.py`")
+    try:
+        command = commands.completed(arguments.script, lambda: _python(arguments))
+    except commands.NotRunnableError as error:
+        sys.stderr.write(f"gpudoctor: {error}\n")
+        return error.exit_code
+    if commands.is_off(os.environ):
+        _become(command)
+    return _recorded(arguments, command)
+
+
+def _python(arguments: Arguments) -> str:
+    from gpudoctor.collect.target import choose_target  # noqa: PLC0415  # only where the command names no interpreter
+
+    return str(choose_target(arguments.python, environ=os.environ, folder=Path.cwd()).executable)
+
+
+def _become(command: Sequence[str]) -> None:
+    from gpudoctor.profile.launch import replace_process  # noqa: PLC0415  # POSIX only
+
+    replace_process(command, os.environ)
+
+
+def _recorded(arguments: Arguments, command: Sequence[str]) -> int:
+    from gpudoctor.cli.recording import Recording  # noqa: PLC0415  # POSIX only
+
+    try:
+        writer = SessionWriter(_place(arguments))
+    except (OSError, sqlite3.Error) as error:
+        place = arguments.session or default_folder()
+        raise UsageError(
+            f"the session cannot be written ({place}: {error}); name another file with --session"
+        ) from error
+    writer.note(
+        session=writer.path.name.removesuffix(SUFFIX),
+        tool_version=__version__,
+        command=list(command),
+        folder=str(Path.cwd()),
+        started_at=time.time(),
+        outcome="running",
+    )
+    return Recording(writer, command, quiet=arguments.quiet).run(_reporter(arguments))
+
+
+def _place(arguments: Arguments) -> Path:
+    if arguments.session:
+        return Path(arguments.session)
+    folder = default_folder()
+    folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    return folder / f"{secrets.token_hex(4)}{SUFFIX}"
+
+
+def _reporter(arguments: Arguments) -> Callable[[Path], None]:
+    def report(path: Path) -> None:
+        from gpudoctor.cli import session_report  # noqa: PLC0415  # after the command's end
+
+        if not arguments.quiet:
+            with suppress(OSError):
+                sys.stderr.write(session_report.rendered(path, "text"))
+                sys.stderr.flush()
+        if arguments.json_file:
+            session_report.write(path, "json", arguments.json_file)
+
+    return report

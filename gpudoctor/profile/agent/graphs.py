@@ -1,0 +1,61 @@
+"""What the graph under construction is: one to stamp or not, and which function of the user's it belongs to."""
+
+from __future__ import annotations
+
+import weakref
+from typing import Any
+
+from .tables import tensorflow_module
+
+_numbers: weakref.WeakKeyDictionary[Any, int] = weakref.WeakKeyDictionary()
+_last = [0]
+MOST_NESTED = 50
+
+
+def current() -> Any | None:
+    """Return the FuncGraph under construction; None in eager mode, in a TF1 graph, and where it will not run eagerly."""
+    context = tensorflow_module("eager.context")
+    if context.executing_eagerly():
+        return None
+    ops, func_graph = tensorflow_module("framework.ops"), tensorflow_module("framework.func_graph")
+    graph = ops.get_default_graph()
+    if not isinstance(graph, func_graph.FuncGraph):
+        return None
+    return graph if ops.executing_eagerly_outside_functions() else None
+
+
+def from_outside(tensor: Any, graph: Any) -> bool:
+    """Return whether an iterator or dataset comes from outside all functions: as argument, or captured.
+
+    One that is made inside a function may be exported with it, and our handle must not be.
+    """
+    func_graph = tensorflow_module("framework.func_graph")
+    for _ in range(MOST_NESTED):
+        if hasattr(tensor, "numpy"):  # an eager tensor
+            return True
+        if tensor.op.type != "Placeholder":
+            return False
+        if tensor.graph is not graph and isinstance(tensor.graph, func_graph.FuncGraph):
+            graph = tensor.graph
+        outer = next((external for external, internal in graph.captures if internal is tensor), None)
+        if outer is None:  # an argument: of the outermost function it comes from the caller
+            return not isinstance(getattr(graph, "outer_graph", None), func_graph.FuncGraph)
+        tensor, graph = outer, graph.outer_graph
+    return False
+
+
+def outermost(graph: Any) -> tuple[str, bool]:
+    """Return the name of the function that the user's call is traced into, and whether this graph is nested in it."""
+    func_graph, inner = tensorflow_module("framework.func_graph"), graph
+    while isinstance(getattr(graph, "outer_graph", None), func_graph.FuncGraph):
+        graph = graph.outer_graph
+    number = _numbers.get(graph)
+    if number is None:
+        _last[0] += 1
+        number = _numbers[graph] = _last[0]
+    return f"{graph.name}:{number}", inner is not graph
+
+
+def replicas() -> int:
+    """Return how many replicas the strategy in scope has."""
+    return int(tensorflow_module("distribute.distribute_lib").get_strategy().num_replicas_in_sync)

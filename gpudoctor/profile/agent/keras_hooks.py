@@ -1,0 +1,184 @@
+"""Keras's own borders: when fit, epochs and validations begin and end, and the `*_on_batch` calls.
+
+Nothing here runs per step of `fit`: borders come once an epoch, and at each the counters are read, so that steps of a shared
+trace can be told apart by phase.
+"""
+
+from __future__ import annotations
+
+import functools
+import time
+from collections.abc import Callable
+from typing import Any
+
+from . import core, pipeline, places, settings, tables
+
+METHODS = ("train_on_batch", "test_on_batch", "predict_on_batch")
+
+
+def hook(module: Any) -> None:
+    """Replace the methods of the callback list or of the trainer, whichever this module defines."""
+    for name in ("CallbackList", "TensorFlowTrainer", "Model"):
+        kind = module.__dict__.get(name)
+        if isinstance(kind, type) and kind.__module__ == module.__name__:
+            if name == "CallbackList":
+                _hook_borders(kind)
+            else:
+                _hook_calls(kind)
+
+
+class Phases:
+    """The phases that are open, innermost last."""
+
+    def __init__(self) -> None:
+        self.open: list[tuple[int, str]] = []
+        self.count = 0
+
+
+phases = Phases()
+core.after_fork.append(lambda: phases.__dict__.update(Phases().__dict__))
+
+
+def begin(kind: str, number: int = 0, model: Any = None) -> None:
+    """Open a phase."""
+    file, line, _, _ = places.here(2)
+    subject = settings.of_model(model) if model is not None else ""
+    phases.count += 1
+    phases.open.append((phases.count, kind))
+    core.emit(
+        "phases",
+        phase=phases.count,
+        kind=kind,
+        number=number,
+        subject=subject,
+        file=file,
+        line=line,
+        started_at=time.time(),
+    )
+    core.ensure_beating()
+    core.quietly(tables.tell)
+
+
+def finish(kind: str) -> None:
+    """Close the innermost phase of this kind; what is still open inside was left by an exception."""
+    core.quietly(tables.tell)
+    place = next((at for at in range(len(phases.open) - 1, -1, -1) if phases.open[at][1] == kind), None)
+    if place is not None:
+        core.emit("phases", phase=phases.open[place][0], kind=kind, ended_at=time.time())
+        del phases.open[place:]
+
+
+def _train_begin(callbacks: Any, *_: Any) -> None:
+    del phases.open[:]
+    begin("fit", model=getattr(callbacks, "_model", None) or getattr(callbacks, "model", None))
+
+
+def _epoch_begin(_: Any, epoch: Any = 0, *__: Any) -> None:
+    begin("epoch", int(epoch))
+
+
+def _test_begin(callbacks: Any, *_: Any) -> None:
+    pipeline.poll()
+    inside = any(kind == "fit" for _, kind in phases.open)
+    begin("validation" if inside else "evaluate", model=None if inside else getattr(callbacks, "_model", None))
+
+
+def _test_end(*_: Any) -> None:
+    pipeline.poll()
+    finish("validation" if any(kind == "validation" for _, kind in phases.open) else "evaluate")
+
+
+def _epoch_end(_: Any, epoch: Any = 0, *__: Any) -> None:
+    pipeline.poll()
+    begin("epoch_end", int(epoch))
+
+
+def _epoch_ended(*_: Any) -> None:
+    finish("epoch_end")
+    finish("epoch")
+
+
+def _predict_begin(callbacks: Any, *_: Any) -> None:
+    begin("predict", model=getattr(callbacks, "_model", None))
+
+
+BEFORE: dict[str, Callable[..., None]] = {
+    "on_train_begin": _train_begin,
+    "on_epoch_begin": _epoch_begin,
+    "on_test_begin": _test_begin,
+    "on_test_end": _test_end,
+    "on_epoch_end": _epoch_end,
+    "on_predict_begin": _predict_begin,
+}
+AFTER: dict[str, Callable[..., None]] = {
+    "on_epoch_end": _epoch_ended,
+    "on_train_end": lambda *_: finish("fit"),
+    "on_predict_end": lambda *_: finish("predict"),
+}
+
+
+def _hook_borders(kind: type) -> None:
+    for name in {**BEFORE, **AFTER}:
+        original = kind.__dict__.get(name)
+        if callable(original):
+            setattr(kind, name, _around(original, BEFORE.get(name), AFTER.get(name)))
+
+
+def _around(original: Any, before: Callable[..., None] | None, after: Callable[..., None] | None) -> Any:
+    @functools.wraps(original)
+    def border(self: Any, *args: Any, **kwargs: Any) -> Any:
+        _told(before, self, args)
+        try:
+            return original(self, *args, **kwargs)
+        finally:
+            _told(after, self, args)
+
+    return border
+
+
+def _told(function: Callable[..., None] | None, self: Any, args: Any) -> None:
+    if function is None or core.process.off:
+        return
+    try:
+        function(self, *args)
+    except Exception as error:
+        core.note_fault("borders", error)
+
+
+def _hook_calls(kind: type) -> None:
+    for name in METHODS:
+        original = kind.__dict__.get(name)
+        if callable(original):
+            setattr(kind, name, _counted(original, name))
+
+
+def _counted(original: Any, name: str) -> Any:
+    @functools.wraps(original)
+    def call(self: Any, *args: Any, **kwargs: Any) -> Any:
+        if core.process.off:
+            return original(self, *args, **kwargs)
+        start = time.perf_counter()
+        result = original(self, *args, **kwargs)
+        try:
+            _count(self, name, time.perf_counter() - start, places.frame_at(1))
+        except Exception as error:
+            core.note_fault("calls", error)
+        return result
+
+    return call
+
+
+def _count(model: Any, name: str, seconds: float, frame: Any) -> None:
+    key = (name, frame.f_code, frame.f_lineno)
+    loop = tables.tables.by_key.get(key)
+    if loop is None:
+        file, line, function, _ = places.above(frame)
+        settings.of_model(model)
+        loop = tables.new_loop(in_graph=False, label=name, kind="call", file=file, line=line, function=function)
+        if loop is None:
+            return
+        loop.wait, loop.inside = None, 0.0
+        tables.tables.by_key[key] = loop
+    loop.count += 1
+    loop.inside = (loop.inside or 0.0) + seconds
+    loop.ends = (loop.ends or 0.0) + time.time() - loop.made_at

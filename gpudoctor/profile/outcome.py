@@ -1,0 +1,42 @@
+"""What a recording can and cannot tell, in sentences: no agent, no TensorFlow, no step, cut short."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from gpudoctor.model.missing import Missing
+from gpudoctor.model.session import Session
+from gpudoctor.profile.command import isolating_flag, script_of
+
+
+def remarks(session: Session) -> tuple[str, ...]:
+    """Return the sentences, most important first."""
+    return tuple(_remarks(session))
+
+
+def _remarks(session: Session) -> Iterator[str]:
+    if session.outcome == "cut_short":
+        yield "the recording was cut short: gpudoctor itself was killed; what it had until then is shown"
+    if not session.hello:
+        yield _silence(session)
+        return
+    if all(isinstance(each.tensorflow_version, Missing) for each in session.processes):
+        yield f"{script_of(session.command)} never imported TensorFlow; there is nothing to profile"
+    elif not session.trained:
+        yield "TensorFlow was imported, but no training step was seen"
+    faults = [each for each in session.events if each.kind == "agent_fault"]
+    if faults:
+        yield f"{len(faults)} parts of the recording failed and are missing ({faults[0].text})"
+
+
+def _silence(session: Session) -> str:
+    """Say why no Python process of the command said hello."""
+    flag = isolating_flag(session.command)
+    if flag:
+        return (
+            f"nothing was recorded: python {flag} ignores PYTHONPATH, which carries the recorder; run it without {flag}"
+        )
+    return (
+        "nothing was recorded: no Python process of the command started with the recorder "
+        "(not a Python program, or a launcher that clears PYTHONPATH)"
+    )
