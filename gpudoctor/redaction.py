@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import fields, is_dataclass, replace
+from dataclasses import dataclass, fields, is_dataclass, replace
 from pathlib import Path
 from typing import Any, TypeGuard, TypeVar, cast
 
@@ -26,6 +26,38 @@ def redact(snapshot: Snapshot, *, rewrite: Rewrite | None = None) -> Snapshot:
     rewritten = _map_strings(snapshot, rewrite or rewriter_of_this_machine())
     gpus = rewritten.gpus and tuple(_without_identifiers(gpu) for gpu in rewritten.gpus)
     return replace(rewritten, gpus=gpus)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Redacted:
+    """A redacted snapshot, and how many of each kind were taken out of it."""
+
+    snapshot: Snapshot
+    counts: Mapping[str, int]
+
+
+def redact_counted(snapshot: Snapshot, *, rewrite: Rewrite) -> Redacted:
+    """Redact, and tell what was taken out: nobody should have to trust that it was."""
+    masked = 0
+
+    def counting(text: str) -> str:
+        nonlocal masked
+        result = rewrite(text)
+        masked += result != text and text not in uuids
+        return result
+
+    gpus = snapshot.gpus or ()
+    uuids = {each.uuid for each in gpus}
+    processes = [each for gpu in gpus if not isinstance(gpu.processes, Missing) for each in gpu.processes]
+    hidden = {
+        "GPU UUIDs": [each.uuid for each in gpus],
+        "serial numbers": [each.serial for each in gpus],
+        "names of processes' users": [each.user for each in processes],
+        "command lines": [each.command for each in processes],
+    }
+    counts = {what: sum(not isinstance(each, Missing) for each in values) for what, values in hidden.items()}
+    redacted = redact(snapshot, rewrite=counting)
+    return Redacted(snapshot=redacted, counts={**counts, "texts with the home folder, user or host name": masked})
 
 
 def _without_identifiers(gpu: Gpu) -> Gpu:

@@ -12,6 +12,7 @@ import pytest
 from gpudoctor.cli.parser import COMMANDS
 
 README = (Path(__file__).parent.parent / "README.md").read_text(encoding="utf-8")
+MACHINE = Path(__file__).parent.parent / "fixtures/machines/healthy-t4/snapshot.json"
 COMMAND = re.compile(r"^\| `gpudoctor ([^`]+)` \|", re.MULTILINE)
 
 
@@ -24,8 +25,10 @@ def test_each_command_of_the_table_runs(words: str) -> None:
     arguments = words.split()
     if arguments[0] == "scan" and "--level" not in arguments:
         arguments += ["--level", "quick"]  # the trained scan has its own test
-    if arguments[0] == "probe":
-        arguments += ["--help"]
+    if arguments[0] in {"probe", "bundle"}:
+        arguments += ["--help"]  # they have tests of their own
+    if arguments[0] == "compare":
+        arguments[1:3] = [str(MACHINE), str(MACHINE)]
     done = subprocess.run(
         [sys.executable, "-m", "gpudoctor", *arguments], capture_output=True, text=True, check=False, timeout=60
     )

@@ -11,11 +11,13 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Any, TypeGuard
+from typing import Any, TypeGuard, cast
 
+from gpudoctor.cli.read_file import read_bounded
 from gpudoctor.errors import UsageError
 from gpudoctor.model.finding import Severity
 
+MAX_BYTES = 8 * 1024 * 1024  # a pyproject.toml of a megabyte is already strange
 FAIL_ON = ("error", "warning", "info", "never")
 KEYS = ("select", "ignore", "fail-on", "strict", "timeout", "python", "rules")
 Table = dict[str, Any]  # a TOML table: values of any TOML type, checked key by key
@@ -39,11 +41,16 @@ def load(*, folder: Path, environ: Mapping[str, str]) -> Settings:
 
     Raises UsageError naming file and key for anything that cannot be used.
     """
-    merged: Table = {}
+    return _settings(merged(folder=folder, environ=environ))
+
+
+def merged(*, folder: Path, environ: Mapping[str, str]) -> Mapping[str, tuple[str, Any]]:
+    """Return each key that is set, with the source that wins and its value. Raises UsageError for an unknown key."""
+    strongest: dict[str, tuple[str, Any]] = {}
     for source, table in _tables(folder, environ):
         _check_keys(source, table, KEYS)
-        merged.update({key: (source, value) for key, value in table.items()})
-    return _settings(merged)
+        strongest.update({key: (source, value) for key, value in table.items()})
+    return strongest
 
 
 def _tables(folder: Path, environ: Mapping[str, str]) -> Iterator[tuple[str, Table]]:
@@ -55,7 +62,8 @@ def _tables(folder: Path, environ: Mapping[str, str]) -> Iterator[tuple[str, Tab
     project = _project_file(folder)
     if project is not None:
         yield project
-    yield "environment", dict(_variables(environ))
+    for key, value in _variables(environ):
+        yield _variable(key), {key: value}
 
 
 def _project_file(folder: Path) -> tuple[str, Table] | None:
@@ -67,17 +75,21 @@ def _project_file(folder: Path) -> tuple[str, Table] | None:
         if shared.is_file():
             if b"gpudoctor" not in _bytes_of(shared):
                 return None
-            tool = read_toml(shared).get("tool", {})
-            section = tool.get("gpudoctor", {}) if _is_table(tool) else {}
+            tool: object = read_toml(shared).get("tool", {})
+            section: object = tool.get("gpudoctor", {}) if _is_table(tool) else {}
             return f"{shared} [tool.gpudoctor]", _table(str(shared), section)
     return None
 
 
 def _variables(environ: Mapping[str, str]) -> Iterator[tuple[str, Any]]:
     for key in KEYS:
-        value = environ.get(f"GPUDOCTOR_{key.replace('-', '_').upper()}")
+        value = environ.get(_variable(key))
         if value and key != "rules":
             yield key, _as_toml_would(key, value)
+
+
+def _variable(key: str) -> str:
+    return f"GPUDOCTOR_{key.replace('-', '_').upper()}"
 
 
 def _as_toml_would(key: str, text: str) -> Any:
@@ -94,10 +106,10 @@ def _as_toml_would(key: str, text: str) -> Any:
 
 
 def _bytes_of(path: Path) -> bytes:
-    try:
-        return path.read_bytes()
-    except OSError as error:
-        raise UsageError(f"{path}: cannot be read ({error.strerror}); give read permission or run elsewhere") from error
+    content = read_bounded(str(path), MAX_BYTES, cure="give read permission or run elsewhere")
+    if len(content) > MAX_BYTES:
+        raise UsageError(f"{path}: larger than {MAX_BYTES >> 20} MiB; this is no configuration")
+    return content
 
 
 def read_toml(path: Path) -> Table:
@@ -110,8 +122,10 @@ def read_toml(path: Path) -> Table:
         return tomllib.loads(_bytes_of(path).decode())
     except UnicodeDecodeError as error:
         raise UsageError(f"{path}: not UTF-8 (byte {error.start}); save the file as UTF-8") from error
-    except tomllib.TOMLDecodeError as error:
+    except ValueError as error:  # TOML's own error is one; so is that of a number with thousands of digits
         raise UsageError(f"{path}: not valid TOML: {error}") from error
+    except RecursionError as error:
+        raise UsageError(f"{path}: not valid TOML: nested too deeply") from error
 
 
 def _is_table(value: object) -> TypeGuard[Table]:
@@ -132,7 +146,7 @@ def _check_keys(source: str, table: Table, known: tuple[str, ...]) -> None:
             raise UsageError(f"{source}: unknown key {key!r}; {hint}")
 
 
-def _settings(merged: Table) -> Settings:
+def _settings(merged: Mapping[str, tuple[str, Any]]) -> Settings:
     def get(key: str, kind: type, default: Any) -> Any:
         source, value = merged.get(key, ("default", default))
         if value is not default and (not isinstance(value, kind) or (kind is not bool and isinstance(value, bool))):
@@ -159,11 +173,12 @@ def _settings(merged: Table) -> Settings:
 KINDS: Mapping[Any, str] = {str: "a text", bool: "true or false", list: "a list of texts", (int, float): "a number"}
 
 
-def _names(merged: Table, key: str) -> tuple[str, ...]:
+def _names(merged: Mapping[str, tuple[str, Any]], key: str) -> tuple[str, ...]:
     source, value = merged.get(key, ("default", []))
-    if not isinstance(value, list) or not all(isinstance(each, str) and each for each in value):
+    names = cast("list[object]", value) if isinstance(value, list) else [None]
+    if not all(isinstance(each, str) and each for each in names):
         raise UsageError(f"{source}: {key} must be a list of check names, not {value!r}")
-    return tuple(value)
+    return tuple(cast("list[str]", names))
 
 
 def _severities(source: str, rules: object) -> dict[str, Severity]:

@@ -16,6 +16,7 @@ from gpudoctor.errors import GpudoctorError
 
 INTERNAL_ERROR = 70
 INTERRUPTED = 130
+LONGEST_MESSAGE = 500  # a value that is quoted may be a megabyte long
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -65,7 +66,8 @@ def _dispatch(arguments: Arguments) -> int:
 
 
 def _fail(words: list[str], message: str, code: int) -> int:
-    sys.stderr.write(f"gpudoctor: {message}\n")
+    style = import_module("gpudoctor.present.style")  # messages quote file names, keys and values of others
+    sys.stderr.write(f"gpudoctor: {style.shorten(message, LONGEST_MESSAGE)}\n")
     try:
         if any(word.startswith(("--json", "--format")) for word in words):
             import_module("gpudoctor.cli.failure").write(words, message, code)

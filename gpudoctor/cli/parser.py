@@ -8,7 +8,7 @@ import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from difflib import get_close_matches
-from typing import NoReturn
+from typing import NoReturn, cast
 
 from gpudoctor import __version__
 from gpudoctor.errors import UsageError
@@ -46,6 +46,7 @@ class Arguments(argparse.Namespace):
     baseline: str | None = None
     write_baseline: str | None = None
     yes: bool = False
+    overwrite: bool = False
     files: list[str] = field(default_factory=list[str])
     max_regression: float | None = None
     action: str = "show"
@@ -116,8 +117,9 @@ def _nearest(word: str, parser: argparse.ArgumentParser, command: str) -> str:
 
 def _subparsers(parser: argparse.ArgumentParser) -> dict[str, argparse.ArgumentParser]:
     for action in parser._actions:  # noqa: SLF001  # argparse offers no public way to list sub-commands
-        if isinstance(action, argparse._SubParsersAction):  # noqa: SLF001
-            return dict(action.choices)
+        choices: object = action.choices
+        if isinstance(choices, dict):
+            return cast("dict[str, argparse.ArgumentParser]", choices)
     return {}
 
 
@@ -200,6 +202,30 @@ def _explain(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("name", metavar="CODE|SLUG|CAUSE", help="for example GD203, missing-cuda-libs")
 
 
+def _compare(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("files", nargs=2, metavar="FILE", help="a report, a snapshot or a bundle; - is stdin")
+    parser.add_argument(
+        "--max-regression", type=_percent, metavar="PCT", help="exit 1 where a step takes more than PCT %% longer"
+    )
+    parser.add_argument("--json", action="store_true", help="print the differences as JSON")
+
+
+def _bundle(parser: argparse.ArgumentParser) -> None:
+    _target(parser)
+    parser.add_argument("--level", choices=LEVELS, help="how far to examine first, as for scan (default: standard)")
+    parser.add_argument("--snapshot", metavar="FILE", help="pack a saved snapshot instead of examining this machine")
+    parser.add_argument("-o", "--output", metavar="FILE", help="the archive (default: gpudoctor-bundle-TIME.tar.gz)")
+    parser.add_argument("--yes", action="store_true", help="write without asking")
+    parser.add_argument("--overwrite", action="store_true", help="replace FILE if it exists")
+    parser.add_argument("--force", action="store_true", help="probe a GPU that others use")
+    _privacy(parser)
+
+
+def _config(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("action", choices=("show",), nargs="?", default="show", help="show: each value and its source")
+    parser.add_argument("--json", action="store_true", help="print the settings as JSON")
+
+
 def _schema(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("document", choices=("report", "snapshot"), nargs="?", default="report")
 
@@ -224,6 +250,9 @@ COMMANDS: dict[str, tuple[str, Callable[[argparse.ArgumentParser], None]]] = {
     "env": ("print the environment, ready to paste into an issue", _env),
     "checks": ("list all checks", _checks),
     "explain": ("explain a check or a cause", _explain),
+    "compare": ("show what changed between two reports or snapshots", _compare),
+    "bundle": ("pack a redacted archive for support", _bundle),
+    "config": ("show the settings and where each comes from", _config),
     "schema": ("print the JSON Schema of a document", _schema),
 }
 
@@ -247,6 +276,17 @@ def _interval(text: str) -> float:
     value = _seconds(text)
     if not SHORTEST_INTERVAL_S <= value <= LONGEST_INTERVAL_S:
         message = f"{SHORTEST_INTERVAL_S:g} to {LONGEST_INTERVAL_S:g} seconds are possible, not {text}"
+        raise argparse.ArgumentTypeError(message)
+    return value
+
+
+def _percent(text: str) -> float:
+    try:
+        value = float(text.removesuffix("%"))
+    except ValueError:
+        value = -1.0
+    if not 0 <= value < sys.maxsize:
+        message = f"a percentage of 0 or more is expected, not {text!r}"
         raise argparse.ArgumentTypeError(message)
     return value
 

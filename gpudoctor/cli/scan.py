@@ -45,7 +45,7 @@ def run(arguments: Arguments) -> int:
     settings = configuration.load(folder=Path.cwd(), environ=os.environ)
     accepted = _baseline(arguments)
     known = registry.load()
-    _check_rules(settings, known)
+    check_rules(settings, known)
     checks = select(
         known.checks,
         chosen=arguments.select or settings.select,
@@ -68,7 +68,8 @@ def run(arguments: Arguments) -> int:
     return exit_code(report)
 
 
-def _check_rules(settings: Settings, known: Registry) -> None:
+def check_rules(settings: Settings, known: Registry) -> None:
+    """Raise UsageError for a rule of the configuration that no check has."""
     codes = {each.code for each in known.checks}
     for code in settings.severities:
         if code not in codes:

@@ -1,0 +1,45 @@
+"""`gpudoctor compare A B`: what changed from one saved machine to another; exit 1 where a step got too slow.
+
+Findings do not gate here: `scan --baseline` does that, and says which ones are accepted.
+"""
+
+from __future__ import annotations
+
+from gpudoctor.cli.output import emit
+from gpudoctor.cli.parser import Arguments
+from gpudoctor.cli.saved import read_snapshot
+from gpudoctor.diagnose import registry
+from gpudoctor.diagnose.comparison import Comparison, compare
+from gpudoctor.diagnose.engine import diagnose
+from gpudoctor.diagnose.gate import EXIT_CLEAN, EXIT_FINDINGS, EXIT_UNMET
+from gpudoctor.diagnose.registry import Registry
+from gpudoctor.errors import UsageError
+from gpudoctor.model.report import Report
+from gpudoctor.present import comparison
+
+
+def run(arguments: Arguments) -> int:
+    """Print the differences."""
+    if arguments.files.count("-") > 1:
+        raise UsageError("only one of the two can come from stdin")
+    known = registry.load()
+    before, after = (_judged(path, known) for path in arguments.files)
+    compared = compare(before, after)
+    percent = arguments.max_regression
+    shown = comparison.as_json if arguments.json else comparison.as_text
+    emit(shown(compared, percent=percent), None)
+    return _exit_code(compared, percent)
+
+
+def _judged(path: str, known: Registry) -> Report:
+    saved = read_snapshot(path)
+    return diagnose(saved.snapshot, known.checks, level=saved.level, plugins=known.plugins)
+
+
+def _exit_code(compared: Comparison, percent: float | None) -> int:
+    """Return 3 where a gate was asked for and nothing can be compared: unknown is not fine."""
+    if percent is None:
+        return EXIT_CLEAN
+    if not compared.comparable:
+        return EXIT_UNMET
+    return EXIT_FINDINGS if compared.regressions(percent) or compared.worse else EXIT_CLEAN

@@ -1,0 +1,179 @@
+"""Two machines, or one at two times: which findings are new or gone, which versions differ, which trial takes longer.
+
+Both snapshots are judged by today's checks: a report that an older gpudoctor wrote would differ by the checks, not the machine.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from gpudoctor.diagnose.baseline import fingerprint
+from gpudoctor.model.finding import Finding
+from gpudoctor.model.missing import Maybe, Missing
+from gpudoctor.model.observed import Trial
+from gpudoctor.model.report import Report
+from gpudoctor.model.snapshot import Snapshot
+
+OK = "ok"
+NOT_RUN = "not run"
+FAULTS = frozenset({"failed", "crashed", "timeout", "oom"})  # a trial that was ok and now ends so has got worse
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fact:
+    """A fact that differs; '' where one side does not know it."""
+
+    name: str
+    before: str
+    after: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pace:
+    """One arm of a trial on both sides; `ratio` is the step time after over that before: 1.1 is 10 % slower."""
+
+    trial: str
+    arm: str
+    before_s: float
+    after_s: float
+    device_before: str
+    device_after: str
+
+    @property
+    def ratio(self) -> float:
+        """Return the step time after over that before."""
+        return self.after_s / self.before_s
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TrialChange:
+    """A trial that ended otherwise."""
+
+    trial: str
+    before: str
+    after: str
+
+    @property
+    def worse(self) -> bool:
+        """Return whether it worked before and shows a fault now."""
+        return self.before == OK and self.after in FAULTS
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Comparison:
+    """All differences, from the first machine to the second."""
+
+    new: tuple[Finding, ...]
+    gone: tuple[Finding, ...]
+    same: int
+    facts: tuple[Fact, ...]
+    paces: tuple[Pace, ...]
+    trials: tuple[TrialChange, ...]
+
+    def regressions(self, percent: float) -> tuple[Pace, ...]:
+        """Return the arms whose step takes more than so many percent longer."""
+        return tuple(each for each in self.paces if each.ratio > 1 + percent / 100)
+
+    @property
+    def worse(self) -> tuple[TrialChange, ...]:
+        """Return the trials that worked before and show a fault now."""
+        return tuple(each for each in self.trials if each.worse)
+
+    @property
+    def comparable(self) -> bool:
+        """Return whether the trials of both sides say anything about speed."""
+        return bool(self.paces or self.worse)
+
+
+def compare(before: Report, after: Report) -> Comparison:
+    """Return what changed from one report to the other."""
+    known, now = ({_key(each) for each in report.findings} for report in (before, after))
+    return Comparison(
+        new=tuple(each for each in after.findings if _key(each) not in known),
+        gone=tuple(each for each in before.findings if _key(each) not in now),
+        same=len(known & now),
+        facts=tuple(_different(_facts(before.snapshot), _facts(after.snapshot))),
+        paces=tuple(_paces(_trials(before), _trials(after))),
+        trials=tuple(_ended_otherwise(_trials(before), _trials(after))),
+    )
+
+
+def _key(finding: Finding) -> tuple[str, str, str]:
+    return finding.code, finding.cause, fingerprint(finding)
+
+
+def _different(before: Mapping[str, str], after: Mapping[str, str]) -> Iterator[Fact]:
+    for name in dict.fromkeys([*before, *after]):
+        if before.get(name, "") != after.get(name, ""):
+            yield Fact(name=name, before=before.get(name, ""), after=after.get(name, ""))
+
+
+def _facts(snapshot: Snapshot) -> dict[str, str]:
+    """Return what is known of the machine by name; what is not known is left out."""
+    known = dict(_machine(snapshot))
+    known |= {f"package {name}": version for name, version in sorted((snapshot.packages or {}).items())}
+    known |= {f"library {each.soname}": str(each.version) for each in snapshot.libraries or () if _told(each.version)}
+    known |= {f"env {name}": value for name, value in sorted((snapshot.env or {}).items())}
+    return known
+
+
+def _machine(snapshot: Snapshot) -> Iterator[tuple[str, str]]:
+    nvml, cuda, python, tensorflow, host = (
+        snapshot.nvml, snapshot.cuda, snapshot.python, snapshot.tensorflow, snapshot.host,
+    )  # fmt: skip
+    rows: list[tuple[str, object]] = [
+        ("driver", nvml and nvml.driver_version),
+        ("NVML", nvml and nvml.status),
+        ("cuInit", cuda and cuda.cu_init_name),
+        ("CUDA of the driver", cuda and cuda.driver_api_version),
+        ("kernel", host and host.kernel),
+        ("container", host and host.container),
+        ("Python", python and python.version),
+        ("TensorFlow", tensorflow and tensorflow.version),
+        ("TensorFlow's CUDA", tensorflow and tensorflow.cuda_version),
+        ("Keras", tensorflow and tensorflow.keras_version),
+        ("GPUs that TensorFlow lists", tensorflow and tensorflow.visible_gpus),
+    ]
+    yield from ((name, str(value)) for name, value in rows if _told(value))
+    if snapshot.gpus is not None:
+        yield "GPUs", ", ".join(str(each.name) if _told(each.name) else "unknown" for each in snapshot.gpus) or "none"
+
+
+def _told(value: object) -> bool:
+    return value is not None and not isinstance(value, Missing)
+
+
+def _trials(report: Report) -> Mapping[str, Trial]:
+    return report.snapshot.probe.trials if report.snapshot.probe is not None else {}
+
+
+def _paces(before: Mapping[str, Trial], after: Mapping[str, Trial]) -> Iterator[Pace]:
+    for name, first in before.items():
+        second = after.get(name)
+        if second is None or first.status != OK or second.status != OK:
+            continue
+        for arm in first.arms:
+            other = second.arm(arm.name)
+            if other is None or isinstance(arm.step_s, Missing) or isinstance(other.step_s, Missing):
+                continue
+            if arm.step_s > 0:
+                yield Pace(
+                    trial=name,
+                    arm=arm.name,
+                    before_s=arm.step_s,
+                    after_s=other.step_s,
+                    device_before=_word(first.device),
+                    device_after=_word(second.device),
+                )
+
+
+def _word(value: Maybe[str]) -> str:
+    return "?" if isinstance(value, Missing) else value
+
+
+def _ended_otherwise(before: Mapping[str, Trial], after: Mapping[str, Trial]) -> Iterator[TrialChange]:
+    for name in dict.fromkeys([*before, *after]):
+        first, second = (side[name].status if name in side else NOT_RUN for side in (before, after))
+        if first != second:
+            yield TrialChange(trial=name, before=first, after=second)

@@ -1,0 +1,101 @@
+"""What changed between two machines, as text and as JSON: the troubles first, then what may explain them, then the times."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from gpudoctor.codec import dumps, to_builtins
+from gpudoctor.diagnose.comparison import Comparison, Pace
+from gpudoctor.model.finding import Finding
+from gpudoctor.present import figures
+from gpudoctor.present.style import printable
+
+NOTE = "One run against one run: noise is not told from change. Repeat both before you believe a small difference."
+SCHEMA_VERSION = 1
+
+
+def as_text(compared: Comparison, *, percent: float | None = None) -> str:
+    """Return the lines; `percent`: the regression that is allowed."""
+    parts = [list(_findings(compared)), list(_facts(compared)), list(_times(compared)), list(_gate(compared, percent))]
+    return "\n\n".join("\n".join(part) for part in parts if part) + "\n"
+
+
+def _findings(compared: Comparison) -> Iterator[str]:
+    yield f"FINDINGS  {len(compared.new)} new, {len(compared.gone)} gone, {compared.same} as before"
+    yield from (_line("+", each) for each in compared.new)
+    yield from (_line("-", each) for each in compared.gone)
+
+
+def _line(sign: str, finding: Finding) -> str:
+    return printable(f"{sign} {finding.severity.value:<8} {finding.code} {finding.summary}")
+
+
+def _facts(compared: Comparison) -> Iterator[str]:
+    if not compared.facts:
+        return
+    yield "FACTS"
+    width = max(len(each.name) for each in compared.facts)
+    for fact in compared.facts:
+        yield printable(f"  {fact.name:<{width}}  {fact.before or 'unknown'} -> {fact.after or 'unknown'}")
+
+
+def _times(compared: Comparison) -> Iterator[str]:
+    if not (compared.paces or compared.trials):
+        return
+    yield "TRIALS"
+    for change in compared.trials:
+        yield printable(f"  {change.trial:<14} {change.before} -> {change.after}{'  worse' if change.worse else ''}")
+    yield from (f"  {_pace(each)}" for each in compared.paces)
+    if compared.paces:
+        yield NOTE
+
+
+def _pace(pace: Pace) -> str:
+    moved = "" if pace.device_before == pace.device_after else f"  ({pace.device_before} -> {pace.device_after})"
+    times = f"{figures.duration(pace.before_s)} -> {figures.duration(pace.after_s)}/step"
+    return printable(f"{pace.trial:<14} {pace.arm:<14} {times:<28} {(pace.ratio - 1) * 100:+.1f} %{moved}")
+
+
+def _gate(compared: Comparison, percent: float | None) -> Iterator[str]:
+    if percent is None:
+        return
+    if not compared.comparable:
+        yield "[?] no trial ran on both sides: nothing can be said about a regression"
+    slower = compared.regressions(percent)
+    for pace in slower:
+        yield f"[x] {printable(f'{pace.trial} {pace.arm}')}: {(pace.ratio - 1) * 100:.1f} % slower, {percent:g} % allowed"
+    for change in compared.worse:
+        yield f"[x] {printable(change.trial)}: it worked before, now {printable(change.after)}"
+    if compared.comparable and not slower and not compared.worse:
+        yield f"[v] no step takes more than {percent:g} % longer"
+
+
+def as_json(compared: Comparison, *, percent: float | None = None) -> str:
+    """Return one JSON document."""
+    missing: dict[str, str] = {}
+    document: dict[str, Any] = {
+        "schema_version": SCHEMA_VERSION,
+        "findings": {
+            "new": to_builtins(compared.new, missing),
+            "gone": to_builtins(compared.gone, missing),
+            "same": compared.same,
+        },
+        "facts": to_builtins(compared.facts, missing),
+        "trials": [{**_object(each), "worse": each.worse} for each in compared.trials],
+        "steps": [{**_object(each), "ratio": each.ratio} for each in compared.paces],
+        "note": NOTE,
+    }
+    if percent is not None:
+        document["regression"] = {
+            "allowed_percent": percent,
+            "comparable": compared.comparable,
+            "steps": [_object(each) for each in compared.regressions(percent)],
+            "trials": [_object(each) for each in compared.worse],
+        }
+    return dumps(document) + "\n"
+
+
+def _object(value: object) -> dict[str, Any]:
+    made: dict[str, Any] = to_builtins(value, {})
+    return made

@@ -1,0 +1,111 @@
+"""`gpudoctor compare`: what changed, and a gate on step times that does not pass where nothing could be compared."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.system.command import Json, Run, assert_clean, bare_environment, gpudoctor
+
+MACHINES = Path(__file__).parents[2] / "fixtures/machines"
+HEALTHY = MACHINES / "healthy-h100/snapshot.json"
+
+
+def compare(folder: Path, *arguments: str | Path) -> Run:
+    run = gpudoctor("compare", *arguments, env=bare_environment(folder / "home"))
+    assert_clean(run)
+    return run
+
+
+def slower(folder: Path, factor: float, *, version: str = "") -> Path:
+    """Return the healthy machine with each step of the baseline so many times as long."""
+    document: Json = json.loads(HEALTHY.read_text(encoding="utf-8"))
+    for arm in document["probe"]["trials"]["baseline"]["arms"]:
+        arm["step_s"] *= factor
+    if version:
+        document["tensorflow"]["version"] = version
+    path = folder / "slower.json"
+    path.write_text(json.dumps(document), encoding="utf-8")
+    return path
+
+
+def test_a_machine_does_not_differ_from_itself(tmp_path: Path) -> None:
+    run = compare(tmp_path, HEALTHY, HEALTHY, "--max-regression", "0")
+    assert run.code == 0
+    assert "0 new, 0 gone" in run.out
+    assert "FACTS" not in run.out
+
+
+@pytest.mark.parametrize(
+    ("factor", "allowed", "code"), [(1.05, "10", 0), (1.15, "10", 1), (0.5, "0", 0), (1.15, "20%", 0)]
+)
+def test_the_gate_looks_at_how_much_longer_a_step_takes(factor: float, allowed: str, code: int, tmp_path: Path) -> None:
+    run = compare(tmp_path, HEALTHY, slower(tmp_path, factor), "--max-regression", allowed)
+    assert run.code == code, run.out
+    assert "One run against one run" in run.out
+
+
+def test_without_a_gate_a_difference_is_no_failure(tmp_path: Path) -> None:
+    assert compare(tmp_path, HEALTHY, slower(tmp_path, 9)).code == 0
+
+
+def test_what_may_explain_it_stands_beside_it(tmp_path: Path) -> None:
+    run = compare(tmp_path, HEALTHY, slower(tmp_path, 1.5, version="2.99.0"))
+    assert "-> 2.99.0" in run.out
+    assert "+50.0 %" in run.out
+
+
+def test_new_and_gone_findings_are_listed(tmp_path: Path) -> None:
+    broken = MACHINES / "h100-driver-535-cannot-compile/snapshot.json"
+    there, back = compare(tmp_path, HEALTHY, broken), compare(tmp_path, broken, HEALTHY)
+    assert "+ error    GD101" in there.out
+    assert "- error    GD101" in back.out
+
+
+def test_a_trial_that_worked_and_now_fails_is_a_regression(tmp_path: Path) -> None:
+    broken = MACHINES / "h100-driver-535-cannot-compile/snapshot.json"
+    assert compare(tmp_path, HEALTHY, broken, "--max-regression", "50").code == 1
+    assert compare(tmp_path, broken, HEALTHY, "--max-regression", "50").code == 0
+
+
+def test_where_nothing_can_be_compared_the_gate_does_not_pass(tmp_path: Path) -> None:
+    quick = MACHINES / "t4-no-tensorflow/snapshot.json"
+    run = compare(tmp_path, quick, quick, "--max-regression", "10")
+    assert run.code == 3
+    assert "nothing can be said" in run.out
+
+
+def test_json_holds_the_same(tmp_path: Path) -> None:
+    run = compare(tmp_path, HEALTHY, slower(tmp_path, 2), "--json", "--max-regression", "10")
+    assert run.code == 1
+    document = run.document
+    assert document["regression"]["steps"][0]["trial"] == "baseline"
+    assert {each["ratio"] for each in document["steps"] if each["trial"] == "baseline"} == {2.0}
+    assert document["findings"]["new"] == []
+
+
+def test_reports_snapshots_and_bundles_can_be_mixed(tmp_path: Path) -> None:
+    env = bare_environment(tmp_path / "home")
+    report = gpudoctor("scan", "--json", "-o", tmp_path / "report.json", "--snapshot", HEALTHY, env=env)
+    bundle = gpudoctor("bundle", "--snapshot", HEALTHY, "--yes", "-o", tmp_path / "b.tgz", env=env)
+    assert (report.code, bundle.code) == (0, 0)
+    for one, other in ((tmp_path / "report.json", tmp_path / "b.tgz"), (HEALTHY, tmp_path / "b.tgz")):
+        assert "0 new, 0 gone" in compare(tmp_path, one, other, "--max-regression", "0").out
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        ((HEALTHY,), "FILE"),
+        ((HEALTHY, "nowhere.json"), "nowhere.json: cannot be read"),
+        (("-", "-"), "only one of the two"),
+        ((HEALTHY, HEALTHY, "--max-regression", "-5"), "percentage of 0 or more"),
+        ((HEALTHY, HEALTHY, "--max-regression", "lots"), "percentage of 0 or more"),
+    ],
+)
+def test_what_cannot_be_compared_is_refused(words: tuple[str | Path, ...], says: str, tmp_path: Path) -> None:
+    run = compare(tmp_path, *words)
+    assert (run.code, run.out) == (2, "")
+    assert says in run.err

@@ -1,0 +1,79 @@
+"""`gpudoctor config show`: each value with its source, and the same refusals as a scan."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from tests.system.command import Run, assert_clean, bare_environment, gpudoctor
+
+
+def config(folder: Path, *arguments: str, project: str = "", user: str = "", **variables: str) -> Run:
+    env = bare_environment(folder / "home", **variables)
+    if user:
+        (folder / "home/.config/gpudoctor").mkdir(parents=True)
+        (folder / "home/.config/gpudoctor/gpudoctor.toml").write_text(user, encoding="utf-8")
+    (folder / "project").mkdir()
+    if project:
+        (folder / "project/gpudoctor.toml").write_text(project, encoding="utf-8")
+    run = gpudoctor("config", *arguments, env=env, folder=folder / "project")
+    assert_clean(run)
+    return run
+
+
+def test_each_value_names_its_source(tmp_path: Path) -> None:
+    run = config(
+        tmp_path,
+        "show",
+        "--json",
+        project='fail-on = "warning"\nselect = ["GD1"]\n[rules.GD101]\nseverity = "info"\n',
+        user="timeout = 9\nstrict = true\n",
+        GPUDOCTOR_TIMEOUT="4",
+    )
+    told = {each["key"]: (each["value"], Path(each["source"]).name) for each in run.document["settings"]}
+    assert told == {
+        "select": (["GD1"], "gpudoctor.toml"),
+        "ignore": ([], "default"),
+        "fail-on": ("warning", "gpudoctor.toml"),
+        "strict": (True, "gpudoctor.toml"),
+        "timeout": (4.0, "GPUDOCTOR_TIMEOUT"),
+        "python": (None, "default"),
+        "rules.GD101.severity": ("info", "gpudoctor.toml"),
+    }
+
+
+def test_show_is_the_default_and_says_it_in_columns(tmp_path: Path) -> None:
+    run = config(tmp_path, GPUDOCTOR_FAIL_ON="info")
+    told = [line.split() for line in run.lines]
+    assert ["fail-on", '"info"', "GPUDOCTOR_FAIL_ON"] in told
+    assert ["strict", "false", "default"] in told
+
+
+@pytest.mark.parametrize(
+    ("project", "says"),
+    [
+        ('fail_on = "error"', "did you mean 'fail-on'"),
+        ('[rules.GD999]\nseverity = "error"', "rules.GD999: no check has this code"),
+        ('select = ["GD999"]', "no check is called 'GD999'"),
+        ("x = " + "[" * 10_000, "not valid TOML|too deeply|nest"),
+        ("timeout = 1e400", "timeout must be a number of seconds"),
+        ("timeout = " + "9" * 5_000, "timeout|not valid TOML"),
+        ('python = "\x1b[31m"', "not valid TOML"),
+        ('"\\u001b[31m" = 1', "unknown key"),
+        ('[rules."\\u001b[31mGD1"]\nseverity = "error"', "no check has this code"),
+        ('[rules."\\u001b[31mGD1"]\nseverity = 3', "severity must be one of"),
+        ('select = ["\\u001b[31m"]', "no check is called"),
+        ('fail-on = "' + "x" * 1_000_000 + '"', "fail-on must be one of"),
+        ('fail-on = "\\u001b[31m\\u202e"', "fail-on must be one of"),
+    ],
+)
+def test_a_mistake_or_an_attack_is_told_in_a_sentence(project: str, says: str, tmp_path: Path) -> None:
+    run = config(tmp_path, project=project)
+    assert (run.code, run.out) == (2, "")
+    assert re.search(says, run.err), run.err
+    assert "\x1b" not in run.err
+    assert "\u202e" not in run.err
+    assert len(run.err) < 600, run.err
+    assert len(run.err.splitlines()) == 1
