@@ -87,3 +87,24 @@ def test_an_unknown_cuda_version_is_not_a_pass() -> None:
 def test_without_a_driver_its_age_is_unknown() -> None:
     cuda_build = {"is_cuda_build": True, "cuda_version": "12.5.1"}
     assert judge(too_old, changed(no_gpu_machine(), tensorflow=cuda_build)).status is Outcome.SKIPPED
+
+
+CPU_WHEEL = {"is_cuda_build": False, "distribution": "tensorflow-cpu", "cuda_version": Missing("CPU build")}
+
+
+def test_the_driver_is_judged_for_the_build_that_should_replace_a_cpu_wheel() -> None:
+    (finding,) = judge(too_old, changed(OLD, tensorflow=CPU_WHEEL)).findings
+    assert (finding.severity, finding.confidence) == (Severity.ERROR, 0.8)
+    assert "CUDA 12.5.1" in finding.summary
+
+
+@pytest.mark.parametrize(
+    ("host", "origin"), [({}, "conda"), ({"arch": "aarch64"}, "official_wheel"), ({"os": "darwin"}, "official_wheel")]
+)
+def test_where_no_such_wheel_exists_a_cpu_build_asks_for_no_driver(host: dict[str, str], origin: str) -> None:
+    machine = changed(OLD, host=host, tensorflow={**CPU_WHEEL, "origin": origin})
+    assert judge(too_old, machine).status is Outcome.PASSED
+
+
+def test_a_cpu_wheel_without_any_driver_asks_for_none() -> None:
+    assert judge(too_old, no_gpu_machine()).status is Outcome.PASSED

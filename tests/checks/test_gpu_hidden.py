@@ -90,3 +90,10 @@ def test_the_container_toolkits_void_is_an_error_only_where_a_gpu_exists(on_bus:
     machine = changed(machine, host={"container": "docker"}, env={"NVIDIA_VISIBLE_DEVICES": "void"})
     (finding,) = judge(hidden, machine).findings
     assert (finding.severity, finding.cause) == (severity, "container-no-gpu")
+
+
+def test_in_a_container_without_libcuda_the_variable_hides_nothing_yet() -> None:
+    machine = changed(HIDDEN, host={"container": "docker"}, cuda={"status": "library_not_found"})
+    (finding,) = judge(hidden, machine).findings
+    assert finding.severity is Severity.WARNING
+    assert "would hide the GPU" in finding.summary

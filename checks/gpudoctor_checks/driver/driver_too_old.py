@@ -30,21 +30,27 @@ from gpudoctor.sdk import (
     Finding,
     Host,
     Inconclusive,
+    Missing,
     NotApplicable,
     Python,
     Severity,
     TensorFlow,
     Trial,
+    Weight,
     check,
     cuda_toolkits,
     either,
     must_know,
+    tensorflow_releases,
     versions,
     weigh_faulty,
     weigh_unusable,
 )
 from gpudoctor_checks.libraries.gpu_code import coverage
 from gpudoctor_checks.remedies import install_driver, release_for_driver
+
+AFTERWARDS = 0.8  # certain for the build that will be needed, which is not installed yet
+FOR_LATER = "the CUDA build of this release"
 
 
 @check(
@@ -64,19 +70,21 @@ def too_old(
     baseline: Trial | None,
 ) -> Iterator[Finding]:
     """Ask for the driver of the CUDA major; where PTX is needed, for the driver that compiles it."""
-    if not must_know(tensorflow.is_cuda_build, "whether this build has CUDA"):
+    for_cuda: bool = must_know(tensorflow.is_cuda_build, "whether this build has CUDA")
+    later = "" if for_cuda else _of_the_cuda_build(tensorflow, host)
+    if not for_cuda and (not later or isinstance(driver.version, Missing)):
         raise NotApplicable("a CPU-only build")
     version: str = must_know(driver.version, "the driver version")
-    runtime: str = must_know(tensorflow.cuda_version, "the CUDA version of this build")
+    runtime: str = later or must_know(tensorflow.cuda_version, "the CUDA version of this build")
     if cuda is not None and either(cuda.origin, "") == "compat" and either(cuda.cu_init, -1) == 0:
         raise NotApplicable("cuda-compat lets this driver run a newer CUDA")
     needed = cuda_toolkits.minimum_driver(runtime, windows=driver.windows_numbering)
     if needed is None:
         raise Inconclusive(f"no driver is known for CUDA {runtime}")
-    needs_ptx = _need_ptx(tensorflow, devices)
+    needs_ptx = _need_ptx(tensorflow, devices) if for_cuda else ()
     ptx = cuda_toolkits.ptx_driver(runtime, windows=driver.windows_numbering) if needs_ptx else None
     if not versions.at_least(version, needed):
-        weight = weigh_unusable(0.9, baseline)
+        weight = weigh_unusable(0.9, baseline) if for_cuda else Weight(confidence=AFTERWARDS, basis=FOR_LATER)
         summary = f"Driver {version} is too old for CUDA {runtime}: {needed} or newer is needed."
     elif ptx is not None and not versions.at_least(version, ptx):
         weight = weigh_faulty(0.75, baseline)  # the rule was read in ptxas, not seen on such a machine
@@ -92,7 +100,7 @@ def too_old(
         evidence=(
             Evidence(label="driver", value=version, source=either(driver.version_from, "driver")),
             Evidence(label="supports CUDA up to", value=either(driver.cuda_version, "unknown"), source="driver"),
-            Evidence(label="built with CUDA", value=runtime, source="build"),
+            Evidence(label="CUDA of the build", value=runtime, source=FOR_LATER if later else "build"),
             Evidence(label="needs for binary code", value=needed, source="NVIDIA CUDA Compatibility guide"),
             Evidence(label="needs for PTX", value=ptx or "not needed", source="CUDA toolkit release notes"),
         ),
@@ -101,6 +109,15 @@ def too_old(
             *release_for_driver(driver, capabilities, tensorflow, python),
         ),
     )
+
+
+def _of_the_cuda_build(tensorflow: TensorFlow, host: Host | None) -> str:
+    """Return the CUDA of the build that should replace a CPU-only wheel: else its driver is too old a day later."""
+    linux = host is not None and either(host.os, "") == "linux" and either(host.arch, "") == "x86_64"
+    if not linux or either(tensorflow.origin, "") != "official_wheel":
+        return ""
+    release = tensorflow_releases.release_of(either(tensorflow.version, "0.0"))
+    return (release.cuda_version or "") if release is not None else ""
 
 
 def _need_ptx(tensorflow: TensorFlow, devices: Devices | None) -> tuple[str, ...]:

@@ -100,13 +100,17 @@ def hidden(
     if not left.stopped_at:
         return
     weight = weigh_unusable(0.95 if uuids else 0.7, baseline)
+    # A container without libcuda sees no GPU, whatever the variable says: that comes first.
+    given = container == "none" or cuda is None or either(cuda.status, "") != "library_not_found"
     if left.count:
         weight = Weight(confidence=0.9, basis="the variable itself; the probe may train on a GPU that is left")
     yield Finding(
-        summary=f"{NAME}={value!r} hides every GPU."
+        summary=f"{NAME}={value!r} would hide the GPU, once there is one to see."
+        if not given
+        else f"{NAME}={value!r} hides every GPU."
         if not left.count
         else f"{NAME}={value!r} gives {left.count} GPU(s): it ends at {left.stopped_at}.",
-        severity=Severity.WARNING if left.count else Severity.ERROR,
+        severity=Severity.WARNING if left.count or not given else Severity.ERROR,
         confidence=weight.confidence,
         basis=weight.basis,
         evidence=(

@@ -41,6 +41,13 @@ from gpudoctor_checks.presence import gpu_present
 GRANTED_NONE = 0.95  # the scheduler's own variable says so
 LOGIN_NODE = 0.8  # its commands are here, a job and a GPU are not; a cluster without GPUs looks the same
 NOT_TOLD = 0.6  # a job whose variables do not name its GPUs
+NAMES = {
+    "slurm": "Slurm job",
+    "pbs": "PBS job",
+    "lsf": "LSF job",
+    "sge": "Grid Engine job",
+    "kubernetes": "Kubernetes pod",
+}
 HERE: dict[bool | None, str] = {True: "yes", False: "no", None: "unknown"}
 # How each scheduler's manual asks for one GPU: srun(1), PBS Professional User's Guide, IBM LSF bsub -gpu, Grid Engine
 # complex "gpu" (a common name, chosen by the site), NVIDIA device plugin for Kubernetes.
@@ -80,11 +87,11 @@ def granted_none(
         return  # a GPU is here that does not work: not the scheduler's doing, as far as can be seen
     weight = weigh_unusable(LOGIN_NODE if login else NOT_TOLD if granted is None else GRANTED_NONE, baseline)
     yield Finding(
-        summary=f"No {name} job runs here, and there is no GPU: this looks like a login node."
+        summary=f"No {NAMES[name]} runs here, and there is no GPU: this looks like a login node."
         if login
-        else f"This {name} job was granted no GPU."
+        else f"This {NAMES[name]} was granted no GPU."
         if granted == 0
-        else f"There is no GPU here, and this {name} job does not tell of one.",
+        else f"There is no GPU here, and this {NAMES[name]} does not tell of one.",
         severity=Severity.ERROR if granted == 0 and present else Severity.WARNING,
         confidence=weight.confidence,
         basis=weight.basis,

@@ -62,9 +62,9 @@ def remote(host: Host, baseline: Trial | None) -> Iterator[Finding]:
     if not far:
         return
     weight = weigh_pace(SEEN, baseline)
-    names = ", ".join(each.folder for each in far)
+    names = " and ".join(each.folder for each in far)
     yield Finding(
-        summary=f"The {names} lies on {far[0].filesystem}, not on a local disk.",
+        summary=f"{names[0].upper()}{names[1:]}: on {far[0].filesystem}, not on a local disk.",
         severity=Severity.INFO,
         confidence=weight.confidence,
         basis=weight.basis,
