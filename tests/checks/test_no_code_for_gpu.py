@@ -47,6 +47,7 @@ def test_binary_code_of_another_major_is_no_code() -> None:
     machine = with_trial(changed(a100, tensorflow=volta_and_hopper), broken())
     (finding,) = judge(no_code, machine).findings
     assert finding.cause == "no-kernel"
+    assert "TF_CUDA_COMPUTE_CAPABILITIES=sm_80,compute_80" in finding.fixes[0].text
 
 
 def test_a_gpu_below_the_minimum_is_for_another_check() -> None:

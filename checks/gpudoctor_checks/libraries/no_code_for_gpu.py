@@ -24,6 +24,7 @@ from gpudoctor.sdk import (
     Devices,
     Evidence,
     Finding,
+    Fix,
     NotApplicable,
     Python,
     Severity,
@@ -32,6 +33,7 @@ from gpudoctor.sdk import (
     check,
     either,
     must_know,
+    unblocks,
     weigh_faulty,
 )
 from gpudoctor_checks.libraries.gpu_code import BLACKWELL, capabilities, coverage, lowest, named
@@ -72,6 +74,20 @@ def no_code(
             Evidence(label="PTX", value=", ".join(map(str, ptx)) or "none", source="build"),
             Evidence(label="built with CUDA", value=either(tensorflow.cuda_version, "unknown"), source="build"),
         ),
-        fixes=(RUN_NGC,) if blackwell else install_release_for(newest, tensorflow, python),
+        fixes=(RUN_NGC,) if blackwell else install_release_for(newest, tensorflow, python) or (_build_for(newest),),
         cause="blackwell" if blackwell else "no-kernel",
+    )
+
+
+def _build_for(capability: int) -> Fix:
+    """Return the way out for who built TensorFlow: TF_CUDA_COMPUTE_CAPABILITIES of its configure script."""
+    code = f"sm_{capability},compute_{capability}"
+    return Fix(
+        id="build-for-this-gpu",
+        title="Build TensorFlow with code for this GPU",
+        action="command",
+        text=f"export TF_CUDA_COMPUTE_CAPABILITIES={code}   # then ./configure and build again",
+        gain=unblocks("its code runs here"),
+        risk="medium",
+        effort_minutes=240,
     )

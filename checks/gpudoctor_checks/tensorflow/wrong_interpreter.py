@@ -73,7 +73,7 @@ def other(
     if others:
         words, static = "TensorFlow is not in this environment; another one near by has it.", ELSEWHERE
         fixes = (use_interpreter(others[0]),)
-    elif active and active != prefix and chosen not in {"--python", "VIRTUAL_ENV"}:
+    elif active and active != prefix and not chosen.startswith(("--python", "VIRTUAL_ENV", "notebook kernel")):
         words, static = "The active environment has no Python: another one is in use.", STALE
         fixes = (leave_environment(active),)
     elif outside:
