@@ -64,3 +64,16 @@ def test_packages_from_outside_are_found(path: str, variables: dict[str, str]) -
 def test_a_venv_that_shares_the_systems_packages_is_no_mistake() -> None:
     machine = changed(healthy_h100(), tensorflow={"path": "/usr/lib/python3/dist-packages/tensorflow"})
     assert judge(other, machine).status is Outcome.PASSED
+
+
+def test_a_notebook_is_given_the_kernel_of_the_environment_that_has_it() -> None:
+    (finding,) = judge(other, changed(ELSEWHERE, python={"chosen_by": "notebook kernel (pid 77)"})).findings
+    assert "the notebook's kernel" in finding.summary
+    assert [fix.id for fix in finding.fixes] == ["register-notebook-kernel", "point-at-python"]
+
+
+def test_a_notebook_whose_kernel_has_tensorflow_is_right_wherever_jupyter_was_started() -> None:
+    machine = with_env(
+        changed(healthy_h100(), python={"chosen_by": "notebook kernel (pid 77)"}), VIRTUAL_ENV="~/jupyter"
+    )
+    assert judge(other, machine).status is Outcome.PASSED

@@ -30,6 +30,19 @@ def use_interpreter(executable: str) -> Fix:
     )
 
 
+def register_kernel(executable: str) -> Fix:
+    """Return how to give that interpreter a kernel of its own, to be chosen in the notebook's menu."""
+    python = _quoted(executable)
+    return Fix(
+        id="register-notebook-kernel",
+        title="Give it a kernel; choose it in the notebook",
+        action="command",
+        text=f"{python} -m pip install ipykernel && {python} -m ipykernel install --user --name tensorflow",
+        gain=GAIN,
+        effort_minutes=2,
+    )
+
+
 def leave_environment(prefix: str) -> Fix:
     """Return how to leave an environment whose Python is gone."""
     return Fix(

@@ -24,6 +24,7 @@ from gpudoctor.sdk import (
     Environment,
     Evidence,
     Finding,
+    Fix,
     Kernel,
     Missing,
     Python,
@@ -36,7 +37,12 @@ from gpudoctor.sdk import (
     must_know,
 )
 from gpudoctor_checks.presence import gpu_present
-from gpudoctor_checks.tensorflow.environments import NO_OVERLAY, leave_environment, use_interpreter
+from gpudoctor_checks.tensorflow.environments import (
+    NO_OVERLAY,
+    leave_environment,
+    register_kernel,
+    use_interpreter,
+)
 from gpudoctor_checks.tensorflow.importable import weigh_import
 
 ELSEWHERE = 0.9  # a folder of TensorFlow lies there; whether training was meant to use it is a guess
@@ -70,9 +76,12 @@ def other(
     active = (env.get("VIRTUAL_ENV") or "") if env is not None else ""
     prefix, chosen = either(python.prefix, ""), either(python.chosen_by, "--python")
     outside = _outside(tensorflow, python, env)
+    notebook = chosen.startswith("notebook kernel")
+    fixes: tuple[Fix, ...] = ()
     if others:
-        words, static = "TensorFlow is not in this environment; another one near by has it.", ELSEWHERE
-        fixes = (use_interpreter(others[0]),)
+        where = "the notebook's kernel" if notebook else "this environment"
+        words, static = f"TensorFlow is not in {where}; another one near by has it.", ELSEWHERE
+        fixes = (register_kernel(others[0]), use_interpreter(others[0])) if notebook else (use_interpreter(others[0]),)
     elif active and active != prefix and not chosen.startswith(("--python", "VIRTUAL_ENV", "notebook kernel")):
         words, static = "The active environment has no Python: another one is in use.", STALE
         fixes = (leave_environment(active),)
