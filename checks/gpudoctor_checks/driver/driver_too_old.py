@@ -81,7 +81,7 @@ def too_old(
     needed = cuda_toolkits.minimum_driver(runtime, windows=driver.windows_numbering)
     if needed is None:
         raise Inconclusive(f"no driver is known for CUDA {runtime}")
-    needs_ptx = _need_ptx(tensorflow, devices) if for_cuda else ()
+    needs_ptx = _need_ptx(tensorflow, devices if for_cuda else None)
     ptx = cuda_toolkits.ptx_driver(runtime, windows=driver.windows_numbering) if needs_ptx else None
     if not versions.at_least(version, needed):
         weight = weigh_unusable(0.9, baseline) if for_cuda else Weight(confidence=AFTERWARDS, basis=FOR_LATER)
