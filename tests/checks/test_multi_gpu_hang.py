@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import pytest
+
 from gpudoctor.model.finding import Severity
 from gpudoctor.model.missing import Maybe, Missing
 from gpudoctor.model.report import Outcome
@@ -32,9 +34,13 @@ CASE = Case(
 )
 
 
-def test_dockers_default_of_shared_memory_is_a_warning() -> None:
-    (finding,) = judge(may_hang, LITTLE).findings
-    assert (finding.severity, "--shm-size" in finding.fixes[0].text) == (Severity.WARNING, True)
+@pytest.mark.parametrize(
+    ("kind", "words"),
+    [("docker", "--shm-size=8g"), ("podman", "podman run"), ("kubernetes", "emptyDir"), ("none", "remount")],
+)
+def test_dockers_default_of_shared_memory_is_a_warning_with_the_cure_of_its_kind(kind: str, words: str) -> None:
+    (finding,) = judge(may_hang, changed(LITTLE, host={"container": kind})).findings
+    assert (finding.severity, words in finding.fixes[0].text) == (Severity.WARNING, True)
 
 
 def test_an_iommu_that_translates_is_a_note_and_one_that_passes_through_is_none() -> None:

@@ -44,13 +44,7 @@ TRANSLATING = frozenset({"DMA", "DMA-FQ"})  # ABI/testing/sysfs-kernel-iommu_gro
 DIRECT_PATHS = ("NCCL_P2P_DISABLE", "NCCL_SHM_DISABLE")
 KNOWN = 0.6  # NCCL User Guide, "Troubleshooting": it may hang; no training on several GPUs was run
 BASIS = Gain(grade=Grade.UNPROVEN, basis="no training on several GPUs was run")
-MORE_SHM = Fix(
-    id="more-shared-memory",
-    title="Give the container more shared memory",
-    action="command",
-    text="docker run --gpus all --shm-size=8g IMAGE",
-    gain=BASIS,
-)
+IN_A_POD = "volumes: [{name: shm, emptyDir: {medium: Memory, sizeLimit: 8Gi}}]   # mounted at /dev/shm"
 PASS_THROUGH = Fix(
     id="iommu-pass-through",
     title="Let the IOMMU pass the GPUs through",
@@ -84,7 +78,7 @@ def may_hang(
         words, severity, fix = (
             f"{len(gpus)} GPUs, but only {size / 2**20:.0f} MiB of shared memory.",
             Severity.WARNING,
-            MORE_SHM,
+            _more_shared_memory(host),
         )
     elif modes & TRANSLATING:
         words, severity, fix = f"An IOMMU stands between the {len(gpus)} GPUs.", Severity.INFO, PASS_THROUGH
@@ -110,6 +104,22 @@ def may_hang(
             Evidence(label="IOMMU", value=", ".join(sorted(str(either(m, "?")) for m in modes)) or "?", source="sysfs"),
         ),
         fixes=(fix,),
+    )
+
+
+def _more_shared_memory(host: Host | None) -> Fix:
+    kind = either(host.container, "none") if host is not None else "none"
+    pod = kind == "kubernetes"
+    return Fix(
+        id="more-shared-memory",
+        title="Give it more shared memory",
+        action="setting" if pod else "command",
+        text=IN_A_POD
+        if pod
+        else "sudo mount -o remount,size=8g /dev/shm"
+        if kind == "none"
+        else f"{'podman run' if kind == 'podman' else 'docker run --gpus all'} --shm-size=8g IMAGE",
+        gain=BASIS,
     )
 
 
