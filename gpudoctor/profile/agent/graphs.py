@@ -54,8 +54,3 @@ def outermost(graph: Any) -> tuple[str, bool]:
         _last[0] += 1
         number = _numbers[graph] = _last[0]
     return f"{graph.name}:{number}", inner is not graph
-
-
-def replicas() -> int:
-    """Return how many replicas the strategy in scope has."""
-    return int(tensorflow_module("distribute.distribute_lib").get_strategy().num_replicas_in_sync)

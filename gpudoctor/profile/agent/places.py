@@ -8,15 +8,17 @@ import sysconfig
 from typing import Any, Tuple
 
 LABELS = ("fit", "evaluate", "predict", "train_on_batch", "test_on_batch", "predict_on_batch")
-USER, LIBRARY, KERAS = 0, 1, 2
+USER, LIBRARY, KERAS, DISTRIBUTE = 0, 1, 2, 3
 OURS = os.path.dirname(os.path.abspath(__file__))
 STANDARD = tuple(
     {os.path.abspath(each) + os.sep for key in ("stdlib", "platstdlib") if (each := sysconfig.get_paths().get(key))}
 )
 PACKAGES = (os.sep + "site-packages" + os.sep, os.sep + "dist-packages" + os.sep)
+DISTRIBUTED_INPUT = os.path.join("tensorflow", "python", "distribute", "input_lib.py")  # one fetch for each replica
 KERAS_FOLDERS = ("keras" + os.sep, "tf_keras" + os.sep)
 
 Place = Tuple[str, int, str, str]  # file, line, function, label
+FetchPlace = Tuple[str, int, str, str, bool]  # ... and whether a strategy fetches, once for each replica
 
 frame_at = sys._getframe  # pyright: ignore[reportPrivateUsage]  # the one way to the stack
 _kinds: dict[str, int] = {}
@@ -34,7 +36,10 @@ def kind_of(file: str) -> int:
 def _kind(file: str) -> int:
     for packages in PACKAGES:
         if packages in file:
-            return KERAS if file.rpartition(packages)[2].startswith(KERAS_FOLDERS) else LIBRARY
+            inside = file.rpartition(packages)[2]
+            if inside == DISTRIBUTED_INPUT:
+                return DISTRIBUTE
+            return KERAS if inside.startswith(KERAS_FOLDERS) else LIBRARY
     if file.startswith(OURS) or file.startswith(STANDARD) or "__autograph_generated_file" in file:
         return LIBRARY
     if file.startswith("<") and file not in {"<stdin>", "<string>"}:
@@ -53,6 +58,16 @@ def absolute(file: str) -> str:
 def here(depth: int = 1) -> Place:
     """Return the user's line that led here, and Keras's method on the way (`loop` where there is none)."""
     return above(frame_at(depth + 1))  # the documented way to the stack
+
+
+def of_fetch(depth: int) -> FetchPlace:
+    """Return the user's line that fetches a batch, and whether a strategy fetches for it."""
+    frame, replicated = frame_at(depth + 1), False
+    upper: Any = frame
+    while upper is not None and kind_of(upper.f_code.co_filename) != USER:
+        replicated = replicated or kind_of(upper.f_code.co_filename) == DISTRIBUTE
+        upper = upper.f_back
+    return (*above(frame), replicated)
 
 
 def above(frame: Any | None) -> Place:

@@ -131,11 +131,11 @@ def handle_of(loop: Loop) -> tuple[Any, int]:
 def loop_of(graph: Any, *, kind: str, optional: bool) -> Loop | None:
     """Return a new row, labelled from the Python stack of the tracing."""
     name, nested = graphs.outermost(graph)
-    file, line, function, label = places.here(3)
-    many = graphs.replicas() > 1 and not nested
-    key = (name, label, "replica")
-    number = _replicas.get(key, 0) if many else 0
-    _replicas[key] = number + 1
+    file, line, function, label, replicated = places.of_fetch(3)
+    number = 0
+    if replicated:
+        key = (name, nested, line)
+        number = _replicas[key] = _replicas.get(key, -1) + 1
     return new_loop(
         in_graph=True,
         label=label,
@@ -159,7 +159,7 @@ def _timed(original: Callable[..., Any], args: Any, kwargs: Any, *, optional: bo
     try:
         wait, now = time.perf_counter() - begin, time.time()
         if not optional or bool(tensorflow_module("ops.gen_optional_ops").optional_has_value(fetched)):
-            loop = eager_loop()
+            loop = eager_loop(args[0] if args else kwargs.get("iterator"))
             if loop is not None:
                 loop.count += 1
                 loop.wait = (loop.wait or 0.0) + wait
@@ -169,13 +169,16 @@ def _timed(original: Callable[..., Any], args: Any, kwargs: Any, *, optional: bo
     return fetched
 
 
-def eager_loop() -> Loop | None:
-    """Return the row of the user's line that fetches."""
-    place = places.here(3)
+def eager_loop(iterator: Any) -> Loop | None:
+    """Return the row of the user's line that fetches; under a strategy each replica has its own."""
+    file, line, function, label, replicated = key = places.of_fetch(3)
+    place: Any = (key, str(getattr(iterator, "device", ""))) if replicated else key
     loop = tables.by_key.get(place)
     if loop is None:
-        file, line, function, label = place
-        loop = new_loop(in_graph=False, label=label, kind="eager", file=file, line=line, function=function)
+        number = sum(1 for each in tables.by_key if each[0] == key)
+        loop = new_loop(
+            in_graph=False, label=label, kind="eager", file=file, line=line, function=function, replica=number
+        )
         if loop is not None:
             tables.by_key[place] = loop
     return loop

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import functools
 import time
-from typing import Any
+from typing import Any, Tuple
 
 from . import core, places
 
 METHODS = ("numpy", "__float__", "__int__", "__bool__", "__array__", "__index__")
 MOST_LINES = 500
+Key = Tuple[Any, int, str]  # code, line, method
 _lines: dict[tuple[Any, int, str], list[float]] = {}
 
 
@@ -25,22 +26,35 @@ def hook(module: Any) -> None:
 def _counted(original: Any, name: str) -> Any:
     @functools.wraps(original)
     def ask(self: Any, *args: Any, **kwargs: Any) -> Any:
-        frame = places.frame_at(1)  # the caller, which must be the user's own line to count
-        if core.process.off or places.kind_of(frame.f_code.co_filename) != places.USER:
-            return original(self, *args, **kwargs)
-        start = time.perf_counter()
+        key, start = _key(name), time.perf_counter()
         try:
             return original(self, *args, **kwargs)
         finally:
-            key = (frame.f_code, frame.f_lineno, name)
-            sums = _lines.get(key)
-            if sums is None and len(_lines) < MOST_LINES:
-                sums = _lines[key] = [0, 0.0, 0]
-            if sums is not None:
-                sums[0] += 1
-                sums[1] += time.perf_counter() - start
+            if key is not None:
+                _count(key, time.perf_counter() - start)
 
     return ask
+
+
+def _key(name: str) -> Key | None:
+    """Return the asking line, where it is the user's own; a library's asking is the library's business."""
+    try:
+        frame = places.frame_at(2)
+        if core.process.off or places.kind_of(frame.f_code.co_filename) != places.USER:
+            return None
+    except Exception:
+        return None
+    return frame.f_code, frame.f_lineno, name
+
+
+def _count(key: Key, seconds: float) -> None:
+    sums = _lines.get(key)
+    if sums is None:
+        if len(_lines) >= MOST_LINES:
+            return
+        sums = _lines[key] = [0, 0.0, 0]
+    sums[0] += 1
+    sums[1] += seconds
 
 
 def _beat() -> None:

@@ -4,8 +4,6 @@ This folder stands first on PYTHONPATH and takes itself off `sys.path` at once. 
 cost every worker process 30 ms; until TensorFlow or Keras is imported there is one small object on `sys.meta_path`.
 """
 
-from __future__ import annotations
-
 import sys
 
 TYPE_CHECKING = False
@@ -23,11 +21,14 @@ def _begin() -> None:
     if spool and os.environ.get("GPUDOCTOR_OFF", "0") in ("", "0") and sys.version_info >= (3, 8):
         from _frozen_importlib_external import SourceFileLoader
 
+        known = "__future__" in sys.modules
         file = os.path.join(os.path.dirname(here), "waiting.py")
         scope: Any = {"__name__": "_gpudoctor_waiting", "__file__": file}
         code = SourceFileLoader("_gpudoctor_waiting", file).get_code("_gpudoctor_waiting")
         exec(code or "", scope)  # noqa: S102  # our own file; importing it would need our folder on the path
         scope["wait_for_tensorflow"](spool)
+        if not known:
+            sys.modules.pop("__future__", None)  # ours; a script that lists its modules finds its own
 
 
 def _chain() -> None:
