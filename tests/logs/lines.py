@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from tests.logs.lines_of_machines import MACHINES
 from tests.logs.lines_of_runs import COMPILER, MEMORY, NOISE, TRAINING, Expected
 
 DRIVER: tuple[Expected, ...] = (
@@ -242,7 +243,7 @@ DEVICES: tuple[Expected, ...] = (
     ),
 )
 
-LINES: tuple[Expected, ...] = (*DRIVER, *LIBRARIES, *DEVICES, *MEMORY, *COMPILER, *TRAINING, *NOISE)
+LINES: tuple[Expected, ...] = (*DRIVER, *LIBRARIES, *DEVICES, *MEMORY, *COMPILER, *TRAINING, *NOISE, *MACHINES)
 
 # What must not be read as trouble: near misses.
 QUIET = (

@@ -6,14 +6,33 @@ Known noise stands first: some of it holds the very words that a real fault has.
 from __future__ import annotations
 
 from gpudoctor.logs.pattern import Pattern
-from gpudoctor.logs.patterns import compiler, devices, driver, libraries, memory, noise, training
+from gpudoctor.logs.patterns import (
+    compiler,
+    devices,
+    driver,
+    facts,
+    kernel,
+    libraries,
+    memory,
+    noise,
+    packages,
+    pressure,
+    speed,
+    training,
+)
 
 PATTERNS: tuple[Pattern, ...] = (
     *noise.ROWS,
+    *pressure.ROWS,
     *driver.ROWS,
     *libraries.ROWS,
     *devices.ROWS,
     *memory.ROWS,
     *compiler.ROWS,
     *training.ROWS,
+    *speed.ROWS,
+    *kernel.ROWS,
+    *packages.ROWS,
+    *facts.ROWS,
+    *pressure.LAST,
 )

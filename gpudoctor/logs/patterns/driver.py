@@ -46,6 +46,7 @@ ROWS = (
         r"CUDA driver version is insufficient for CUDA runtime version",
     ),
     row("device_unavailable", "CUDA-capable device(s)", r"CUDA-capable device\(s\) is/are busy or unavailable"),
+    row("device_unavailable", "CUDA-capable devices are", r"CUDA-capable devices are busy or unavailable"),
     row("no_cuda_device", "CUDA-capable device is", r"no CUDA-capable device is detected"),
     # TF 2.11 to 2.17 say this when they cannot load libcudart; seen with a libcuda that answers (2.13, 2.15, 2.17)
     row(

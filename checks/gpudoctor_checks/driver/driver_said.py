@@ -1,0 +1,107 @@
+"""GD152: the log of a run shows driver parts that do not fit together.
+
+What it does
+    Reads the versions of libcuda and kernel module, NVML's complaint, "driver version is insufficient" and cuInit's 803
+    and 804 from the text of a run.
+
+Why it matters
+    After an update of the driver the old kernel module stays loaded until a reboot; a container can carry a libcuda of
+    its own. Error 804 speaks of forward compatibility even where only the versions differ.
+
+How to fix
+    Versions differ on a machine: reboot. In a container: keep driver packages out of the image, and start it again after
+    an update of the host. Driver older than the CUDA runtime: a newer driver; another toolkit does not help.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from gpudoctor.sdk import Devices, Finding, Host, Log, LogEvent, Trial, check, versions, weigh_unusable
+from gpudoctor_checks.remedies import REBOOT, install_driver
+from gpudoctor_checks.said import command, container_of, events, log_finding, release
+
+TOO_OLD_CODES = frozenset({"35"})  # cudaErrorInsufficientDriver, driver_types.h
+MISMATCH, COMPAT = "803", "804"  # CUDA_ERROR_SYSTEM_DRIVER_MISMATCH, ..._COMPAT_NOT_SUPPORTED_ON_DEVICE, cuda.h
+DRIVER_FIRST = ("driver_library_mismatch", "driver_too_old", "nvidia_smi_failed", "nvml_failed", "module_refused")
+CLEAN_IMAGE = command(
+    "remove-driver-from-image",
+    "Keep driver libraries out of the image",
+    "apt-get purge -y 'libcuda1*' 'libnvidia-compute-*' 'nvidia-driver-*'  # in the image; then docker run --gpus all IMAGE",
+    why="the toolkit mounts the host driver's own libcuda",
+)
+RECREATE = command(
+    "recreate-container",
+    "Start the container anew",
+    "docker rm -f CONTAINER && docker run --gpus all IMAGE",
+    why="it still holds the libraries of the host's former driver",
+)
+DROP_COMPAT = command(
+    "drop-cuda-compat",
+    "Take cuda-compat off the loader's path",
+    "export LD_LIBRARY_PATH=$(printf %s \"$LD_LIBRARY_PATH\" | tr : '\\n' | grep -v compat | paste -sd:)",
+    why="this GPU or driver does not support forward compatibility",
+)
+SEE = "cat /proc/driver/nvidia/version; ldconfig -p | grep libcuda; nvidia-smi"
+
+
+@check(
+    code="GD152",
+    slug="driver-parts-in-log",
+    title="The log shows a driver that does not fit",
+    family="driver",
+    cause=("driver-library-mismatch", "driver-too-old", "forward-compat"),
+    core=False,
+)
+def do_not_fit(log: Log, host: Host | None, devices: Devices | None, baseline: Trial | None) -> Iterator[Finding]:
+    """Compare versions first: what differs explains the other messages."""
+    differ = _differ(log)
+    nvml = [each for each in events(log, "nvml_failed") if "mismatch" in each.values.get("error", "")]
+    inits = events(log, "cuinit_failed")
+    said = [each for each in inits if each.values.get("code") == MISMATCH]
+    compat = [each for each in inits if each.values.get("code") == COMPAT]
+    if differ or nvml or said:
+        inside = container_of(host)
+        fixes = (CLEAN_IMAGE, RECREATE) if inside and differ else (RECREATE, REBOOT) if inside else (REBOOT,)
+        yield log_finding(
+            "The driver's libraries and the loaded kernel module are of different versions.",
+            weigh_unusable(0.95, baseline),
+            (*differ, *nvml, *said, *compat),
+            *fixes,
+            cause="driver-library-mismatch",
+            know=SEE,
+        )
+        return
+    if compat:
+        yield log_finding(
+            "cuda-compat is used where forward compatibility is not supported.",
+            weigh_unusable(0.7, baseline),
+            compat,
+            DROP_COMPAT,
+            cause="forward-compat",
+            know=SEE,
+        )
+    too_old = (*events(log, "driver_too_old"), *(each for each in inits if each.values.get("code") in TOO_OLD_CODES))
+    if too_old:
+        capabilities = devices.compute_capabilities if devices is not None else ()
+        runtime = f" of TensorFlow {release(None, log)}" if release(None, log) else ""
+        yield log_finding(
+            f"The driver is older than the CUDA runtime{runtime} needs.",
+            weigh_unusable(0.9, baseline),
+            too_old,
+            install_driver(capabilities, host),
+            cause="driver-too-old",
+            know="nvidia-smi",
+        )
+
+
+def _differ(log: Log) -> tuple[LogEvent, ...]:
+    told = events(log, "driver_library_mismatch")
+    if told:
+        return told
+    library = next((each for each in events(log, "driver_reported") if "library" in each.values), None)
+    kernel = next((each for each in events(log, "driver_reported") if "kernel" in each.values), None)
+    if library is None or kernel is None:
+        return ()
+    same = versions.parse(library.values["library"]) == versions.parse(kernel.values["kernel"])
+    return () if same else (library, kernel)

@@ -1,0 +1,77 @@
+"""GD851: the log shows a fault of the GPU itself.
+
+What it does
+    Reads the kernel's Xid lines and "fallen off the bus" from a text, and looks each code up in NVIDIA's catalog.
+
+Why it matters
+    A GPU that leaves the bus, or has memory errors that cannot be corrected, ends every program on it. No software brings
+    it back.
+
+How to fix
+    Take the card out of use; see to power, cooling and seating; reboot to get it back. Software and code need no change.
+    Codes that a faulty program causes (13, 31, 43) are told as such.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from gpudoctor.sdk import Evidence, Finding, Log, LogEvent, Severity, Trial, check, weigh_faulty, xids
+from gpudoctor_checks.said import by_hand, events, log_finding
+
+OFF_THE_BUS = 79
+# Codes that a program's own fault can cause (NVIDIA Xid Errors, table of causes: "User App Error" marked).
+OF_PROGRAMS = frozenset({13, 31, 32, 43, 45, 68, 69})
+STOP = by_hand(
+    "see-to-hardware",
+    "Stop using it; see to power and cooling",
+    "Take the card out of use, see to its cooling, power cables and seating, then reboot; nvidia-smi -q -d TEMPERATURE,POWER shows it under load",
+    why="no software brings a GPU back that left the bus",
+    minutes=60,
+)
+DIAGNOSE = by_hand(
+    "run-dcgmi-diag",
+    "Test the card, and reset it",
+    "dcgmi diag -r 3, then nvidia-smi --gpu-reset or a reboot; a card that fails again is to be replaced",
+    why="memory errors come back on a faulty card",
+    minutes=60,
+)
+
+
+@check(
+    code="GD851",
+    slug="xid-in-log",
+    title="The log shows a fault of the GPU itself",
+    family="hardware",
+    cause="hardware-power-heat",
+    core=False,
+)
+def faulty(log: Log, baseline: Trial | None) -> Iterator[Finding]:
+    """Tell hardware codes from those of a program."""
+    lost = events(log, "gpu_lost")
+    found = [(each, int(each.values["code"])) for each in events(log, "xid")]
+    hard = [each for each, code in found if code not in OF_PROGRAMS]
+    soft = [each for each, code in found if code in OF_PROGRAMS]
+    off = bool(lost) or any(code == OFF_THE_BUS for _, code in found)
+    if hard or lost:
+        yield log_finding(
+            "The GPU fell off the bus (Xid 79)." if off else f"The GPU reports a fault (Xid {hard[0].values['code']}).",
+            weigh_faulty(0.93 if off else 0.8, baseline),
+            (*hard, *lost),
+            *((STOP,) if off else (DIAGNOSE, STOP)),
+            cause="hardware-power-heat",
+            more=tuple(_meaning(each) for each in hard[:2]),
+        )
+    elif soft:
+        weight = weigh_faulty(0.5, baseline)
+        summary = f"Xid {soft[0].values['code']}: mostly a fault of the program, seldom of the card."
+        more = (_meaning(soft[0]),)
+        yield log_finding(
+            summary, weight, soft, DIAGNOSE, cause="hardware-power-heat", severity=Severity.INFO, more=more
+        )
+
+
+def _meaning(event: LogEvent) -> Evidence:
+    known = xids.xid(int(event.values["code"]))
+    text = known.description if known is not None else "not in the catalog"
+    return Evidence(label=f"Xid {event.values['code']}", value=text[:120], source="NVIDIA Xid catalog")

@@ -1,0 +1,43 @@
+"""GD551: the log says that the data ended before training did.
+
+What it does
+    Reads Keras' "Your input ran out of data" from a text.
+
+Why it matters
+    fit() was told steps_per_epoch and got fewer batches, so training is cut short. It is a matter of the data set, neither of
+    the GPU nor of its memory.
+
+How to fix
+    Add .repeat() to the data set, or give steps_per_epoch the true number of batches (or leave it out).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from gpudoctor.sdk import Finding, Log, Trial, check
+from gpudoctor_checks.said import change, events, log_finding, weigh_program
+
+REPEAT = change(
+    "repeat-dataset",
+    "Repeat the data, or give the true step count",
+    "dataset = dataset.repeat()  # or steps_per_epoch=len(x) // batch_size",
+    why="each epoch then finds its batches",
+    minutes=2,
+)
+
+
+@check(
+    code="GD551",
+    slug="data-ended",
+    title="The data ended before training did",
+    family="input",
+    cause="data-ended",
+    core=False,
+)
+def ended(log: Log, baseline: Trial | None) -> Iterator[Finding]:
+    """Believe the message: it has one cause."""
+    found = events(log, "data_ended")
+    if found:
+        summary = "Training stops because the data ran out; the GPU is not at fault."
+        yield log_finding(summary, weigh_program(0.93, baseline), found, REPEAT, cause="data-ended")

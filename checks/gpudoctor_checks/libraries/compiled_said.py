@@ -1,0 +1,127 @@
+"""GD255: the log of a run says that GPU code is compiled at the start.
+
+What it does
+    Reads TensorFlow's line about PTX that is compiled at first use, and ptxas that does not know the GPU, and compares
+    the GPU with the release.
+
+Why it matters
+    A TensorFlow that is older than the GPU compiles all its kernels at the first start: minutes, sometimes half an hour.
+    Where only ptxas is older, the driver compiles instead: a warning, not a fault, and not the cause of a crash.
+
+How to fix
+    Use a release that has the GPU's code (NVIDIA's image for Blackwell), and keep the CUDA cache large enough to pay once.
+    The data pipeline and the batch are not to blame for such a start.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from gpudoctor.sdk import (
+    Devices,
+    Finding,
+    Fix,
+    Log,
+    LogEvent,
+    Python,
+    Severity,
+    TensorFlow,
+    Trial,
+    check,
+    tensorflow_releases,
+    versions,
+    weigh_faulty,
+)
+from gpudoctor_checks.libraries.gpu_code import BLACKWELL
+from gpudoctor_checks.libraries.no_code_said import capability_of
+from gpudoctor_checks.libraries.ptx_jit import CACHE
+from gpudoctor_checks.remedies import RUN_NGC, install_release_for
+from gpudoctor_checks.said import by_hand, command, events, log_finding, release
+
+# The first official release with binary code of each generation: TensorFlow release notes 2.4 (CUDA 11, Ampere), 1.5
+# (CUDA 9, Volta); Ada and Hopper run on PTX or Ampere code before. CUDA toolkits know a GPU from these releases on.
+FIRST_RELEASE = {7: "1.5", 8: "2.4", 9: "2.12"}
+NEWER_PTXAS = by_hand(
+    "newer-ptxas",
+    "Harmless; or put a newer ptxas first in PATH",
+    "pip install 'nvidia-cuda-nvcc-cu12' and put its bin folder first in PATH (or leave it: the driver compiles)",
+    why="a ptxas that knows the GPU compiles a little faster",
+)
+
+
+@check(
+    code="GD255",
+    slug="compiled-at-start-in-log",
+    title="The log says GPU code is compiled at start",
+    family="libraries",
+    cause=("ptx-jit", "blackwell", "xla-libdevice-ptxas"),
+    core=False,
+)
+def compiled(
+    log: Log, devices: Devices | None, tensorflow: TensorFlow | None, python: Python | None, baseline: Trial | None
+) -> Iterator[Finding]:
+    """Tell a build that is older than the GPU from a ptxas that is."""
+    slow, old = events(log, "ptx_jit"), events(log, "ptxas_too_old")
+    if not slow and not old:
+        return
+    capability = _capability(log, devices, old)
+    version = release(tensorflow, log)
+    if capability >= BLACKWELL and slow:
+        yield log_finding(
+            "This build has no code for a Blackwell GPU, and its PTX fails there.",
+            weigh_faulty(0.85, baseline),
+            slow,
+            RUN_NGC,
+            cause="blackwell",
+        )
+    elif slow or _older(version, capability):
+        yield log_finding(
+            "This TensorFlow is older than the GPU: kernels are compiled at the first start.",
+            weigh_faulty(0.9 if slow else 0.8, baseline),
+            (*slow, *old),
+            *_newer(capability, tensorflow, python),
+            CACHE,
+            cause="ptx-jit",
+            severity=Severity.WARNING,
+        )
+    else:
+        yield log_finding(
+            "ptxas does not know this GPU, so the driver compiles: a warning, not a fault.",
+            weigh_faulty(0.85, baseline),
+            old,
+            NEWER_PTXAS,
+            cause="xla-libdevice-ptxas",
+            severity=Severity.WARNING,
+        )
+
+
+def _capability(log: Log, devices: Devices | None, old: tuple[LogEvent, ...]) -> int:
+    names = [each.values.get("architecture", "")[3:] for each in old]
+    return max((*(int(name) for name in names if name.isdecimal()), capability_of(log, devices)))
+
+
+def _older(version: str, capability: int) -> bool:
+    """Return whether the release came before the generation of the GPU."""
+    if not versions.is_version(version) or not capability:
+        return False
+    table = tensorflow_releases.release_of(version)
+    if table is not None:
+        return tensorflow_releases.covers(table, capability) in {"ptx", "none"}
+    needed = FIRST_RELEASE.get(capability // 10)
+    return needed is not None and not versions.at_least(version, needed)
+
+
+def _newer(capability: int, tensorflow: TensorFlow | None, python: Python | None) -> tuple[Fix, ...]:
+    build = tensorflow or TensorFlow(origin="official_wheel")
+    if capability and (found := install_release_for(capability, build, python)):
+        return found
+    return (
+        command(
+            "upgrade-tensorflow",
+            "Use a release that knows this GPU",
+            "pip install --upgrade 'tensorflow[and-cuda]'",
+            why="its code needs no compilation here",
+            minutes=30,
+            risk="medium",
+        ),
+    )

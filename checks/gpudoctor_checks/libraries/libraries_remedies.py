@@ -1,0 +1,103 @@
+"""How the libraries that a log names as missing are provided: in conda by conda, else by the and-cuda extra, else by hand."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from gpudoctor.sdk import Fix, Host, Log, Python, TensorFlow, either, tensorflow_releases, versions
+from gpudoctor_checks.libraries.provide import FIRST_WITH_EXTRA
+from gpudoctor_checks.remedies import with_cuda
+from gpudoctor_checks.said import by_hand, command, container_of, first, stated
+
+LIBRARY = re.compile(r"lib(?P<stem>[a-zA-Z]+)(?:_[a-z_]+)?\.so(?:\.(?P<major>\d+))?")
+ASK_LOADER = "python -c \"import ctypes; [print(n) for n in ('libcudart.so.12','libcublas.so.12','libcudnn.so.9') if not ctypes.CDLL(n)]\""
+NAME_IT = "TF_CPP_MAX_VLOG_LEVEL=3 python -c 'import tensorflow as tf; tf.config.list_physical_devices()' 2>&1 | grep -i 'dlopen\\|dynamic library'"
+CONDA = {"cudart": "cudatoolkit", "cudnn": "cudnn", "cublas": "libcublas", "cublasLt": "libcublas"}
+RESTORE_PATH = by_hand(
+    "restore-library-path",
+    "Find the missing library, restore its folder",
+    f"{NAME_IT}   # names it; then put its folder back on LD_LIBRARY_PATH",
+    why="the loader searches there; environment modules overwrite the variable",
+)
+
+
+NEWER = command(
+    "install-tensorflow",
+    "Or a release that brings its CUDA along",
+    "pip install 'tensorflow[and-cuda]'",
+    why="from 2.15 on the extra serves CUDA 12",
+    minutes=60,
+    risk="medium",
+)
+
+
+def exact_version(version: str) -> str:
+    """Return a version that can be asked for: of "2.16" the newest patch."""
+    table = tensorflow_releases.release_of(version) if versions.is_version(version) else None
+    return table.latest if table is not None and version == versions.minor(version) else version
+
+
+def in_conda(log: Log, python: Python | None) -> bool:
+    return stated(log, "conda") == "yes" or (python is not None and either(python.manager, "") == "conda")
+
+
+def fixes_for(
+    version: str,
+    library: str,
+    log: Log,
+    host: Host | None,
+    python: Python | None,
+    tensorflow: TensorFlow | None,
+    capabilities: tuple[int, ...],
+    *,
+    named: bool,
+) -> Iterator[Fix]:
+    table = tensorflow_releases.release_of(version) if versions.is_version(version) else None
+    match = LIBRARY.search(library)
+    stem = match["stem"] if match is not None else ""
+    if in_conda(log, python):
+        name = CONDA.get(stem, "cuda-libraries")
+        major = (match["major"] or "") if match is not None else ""
+        exact = (
+            f"={major} cudnn" if name == "cudatoolkit" and major else f"={major}" if name == "cudnn" and major else ""
+        )
+        yield command(
+            "install-conda-libraries",
+            "Install the library in this conda environment",
+            f"conda install -c conda-forge {name}{exact} && export LD_LIBRARY_PATH=$CONDA_PREFIX/lib:$LD_LIBRARY_PATH",
+            why="pip's CUDA wheels beside conda's break what works",
+            minutes=10,
+        )
+        return
+    if table is not None and versions.at_least(version, FIRST_WITH_EXTRA) and table.and_cuda and not container_of(host):
+        fix = command(
+            "install-tensorflow",
+            "This TensorFlow with its CUDA libraries",
+            f"pip install {with_cuda(version, capabilities)}",
+            why="the extra brings what this build opens, into its own environment",
+        )
+        told = stated(log, "tf")
+        known = bool(told) and told != versions.minor(told)
+        yield from ((fix, RESTORE_PATH) if named or known or first(log, "cudart_not_loaded") else (RESTORE_PATH, fix))
+        return
+    if not named:
+        yield RESTORE_PATH
+    yield matching(library, tensorflow)
+    yield NEWER
+
+
+def matching(library: str, tensorflow: TensorFlow | None) -> Fix:
+    match = LIBRARY.search(library)
+    cuda = either(tensorflow.cuda_version, "") if tensorflow is not None else ""
+    cudnn = either(tensorflow.cudnn_version, "") if tensorflow is not None else ""
+    major = (match["major"] or "") if match is not None else ""
+    wanted = f"cuDNN {major}" if match is not None and match["stem"].startswith("cudnn") else f"CUDA {major}"
+    built = f"CUDA {cuda} and cuDNN {cudnn}" if cuda else wanted.strip()
+    return by_hand(
+        "install-matching-cuda",
+        "Install the CUDA and cuDNN of this build",
+        f"Install {built} ({library or 'the missing library'} comes with it), and put its folder on LD_LIBRARY_PATH",
+        why="a library of another major version has another name and does not fit",
+        minutes=40,
+    )

@@ -1,0 +1,107 @@
+"""GD251: the log of a run says that CUDA libraries could not be opened.
+
+What it does
+    Reads which library the loader did not find, or TensorFlow's "Cannot dlopen some GPU libraries", from the text of a run,
+    and compares the name's number with the CUDA or cuDNN that is said to be installed.
+
+Why it matters
+    One library that is missing is enough: TensorFlow leaves out every GPU. TensorRT's libraries are not among them.
+
+How to fix
+    Give this TensorFlow the libraries it was built for, in its own environment: pip's and-cuda extra from 2.14 on, conda's
+    packages inside conda. A library of another major version does not fit, under a linked name neither. The driver's
+    "CUDA Version" in nvidia-smi says what the driver can run, not what is installed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from gpudoctor.sdk import (
+    Devices,
+    Finding,
+    Host,
+    Log,
+    LogEvent,
+    Python,
+    TensorFlow,
+    Trial,
+    check,
+    versions,
+    weigh_unusable,
+)
+from gpudoctor_checks.driver.cuinit_events import WSL_FIRST
+from gpudoctor_checks.libraries.libraries_remedies import (
+    LIBRARY,
+    NAME_IT,
+    exact_version,
+    fixes_for,
+    in_conda,
+)
+from gpudoctor_checks.libraries.provide import mend_runpath
+from gpudoctor_checks.said import events, first, log_finding, on_wsl, release, stated
+
+
+@check(
+    code="GD251",
+    slug="libraries-missing-in-log",
+    title="The log says CUDA libraries are missing",
+    family="libraries",
+    cause=("missing-cuda-libs", "and-cuda-wheels", "wsl-libcuda"),
+    core=False,
+)
+def not_opened(
+    log: Log,
+    host: Host | None,
+    tensorflow: TensorFlow | None,
+    python: Python | None,
+    devices: Devices | None,
+    baseline: Trial | None,
+) -> Iterator[Finding]:
+    """Judge the library that is named; without a name, the release and how it was installed."""
+    named = events(log, "dlopen_failed")
+    unnamed = events(log, "gpu_libraries_missing", "gpus_not_registered", "cudart_not_loaded")
+    version = exact_version(release(tensorflow, log))
+    if not named and not unnamed:
+        return
+    if any("libcuda.so" in each.text for each in named) and not unnamed:
+        cause = "wsl-libcuda" if on_wsl(host) else "missing-cuda-libs"
+        weight = weigh_unusable(0.85, baseline)
+        yield log_finding("The driver's libcuda is not found by the loader.", weight, named, WSL_FIRST, cause=cause)
+        return
+    lost = mend_runpath(version) if versions.is_version(version) and not named and not in_conda(log, python) else None
+    if lost is not None and first(log, "cudart_not_loaded") is None:
+        yield log_finding(
+            f"TensorFlow {version} does not look into its own nvidia-* wheels.",
+            weigh_unusable(0.85, baseline),
+            unnamed,
+            lost,
+            cause="and-cuda-wheels",
+            know=NAME_IT,
+        )
+        return
+    library = _library(named)
+    wrong = _wrong_major(library, stated(log, "cudnn"), stated(log, "cuda"))
+    capabilities = devices.compute_capabilities if devices is not None else ()
+    yield log_finding(
+        f"{library} is not found: {wrong}." if wrong else f"{library or 'A CUDA library'} cannot be opened.",
+        weigh_unusable(0.9 if named else 0.75, baseline),
+        (*named, *unnamed),
+        *fixes_for(version, library, log, host, python, tensorflow, capabilities, named=bool(named)),
+        cause="missing-cuda-libs",
+        know=NAME_IT if not named else "",
+    )
+
+
+def _library(named: tuple[LogEvent, ...]) -> str:
+    return next((each.values["library"] for each in named if "library" in each.values), "")
+
+
+def _wrong_major(library: str, cudnn: str, cuda: str) -> str:
+    """Return what is installed instead, where its major version is another than the name asks for."""
+    match = LIBRARY.search(library)
+    major = (match["major"] or "") if match is not None else ""
+    installed, name = (cudnn, "cuDNN") if match is not None and match["stem"].startswith("cudnn") else (cuda, "CUDA")
+    if not major or not installed or installed.split(".")[0] == major:
+        return ""
+    return f"{name} {installed} is installed, and {name} {major} is asked for"

@@ -1,0 +1,100 @@
+"""GD254: the log of a run says that the GPU cannot run the code.
+
+What it does
+    Reads "no kernel image is available", and the errors that CUDA gives for PTX it cannot compile, with the compute
+    capability that the text or the machine tells.
+
+Why it matters
+    The build has no code for this GPU (a new generation in an older release, mostly Blackwell), or its PTX is newer than
+    the driver. What follows in the log, an invalid handle for example, is a consequence and no fault of the program.
+
+How to fix
+    Blackwell: NVIDIA's TensorFlow image or a build with its code. PTX newer than the driver: a newer driver. Else a release
+    whose wheel has the GPU's code.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from gpudoctor.sdk import (
+    Devices,
+    Finding,
+    Host,
+    Log,
+    Python,
+    TensorFlow,
+    Trial,
+    check,
+    weigh_faulty,
+)
+from gpudoctor_checks.libraries.gpu_code import BLACKWELL
+from gpudoctor_checks.libraries.gpu_filtered import OTHER_BUILD
+from gpudoctor_checks.remedies import RUN_NGC, install_driver, install_release_for
+from gpudoctor_checks.said import events, log_finding
+
+BAD_PTX = frozenset({"CUDA_ERROR_INVALID_PTX", "CUDA_ERROR_INVALID_IMAGE"})
+NEW_PTX = "CUDA_ERROR_UNSUPPORTED_PTX_VERSION"
+SEE = "nvidia-smi --query-gpu=name,compute_cap,driver_version --format=csv"
+
+
+def capability_of(log: Log, devices: Devices | None) -> int:
+    """Return the newest compute capability that the text or the machine tells, 0 for none."""
+    texts = [each.values.get("compute_capability", "") for each in events(log, "gpu_created", "gpu_found", "ptx_jit")]
+    told = [int(text.replace(".", "")) for text in texts if text.replace(".", "").isdecimal()]
+    return max((*told, *(devices.compute_capabilities if devices is not None else ())), default=0)
+
+
+@check(
+    code="GD254",
+    slug="no-code-in-log",
+    title="The log says the GPU cannot run the code",
+    family="libraries",
+    cause=("no-kernel", "blackwell", "driver-too-old"),
+    core=False,
+)
+def cannot_run(
+    log: Log,
+    devices: Devices | None,
+    tensorflow: TensorFlow | None,
+    host: Host | None,
+    python: Python | None,
+    baseline: Trial | None,
+) -> Iterator[Finding]:
+    """Tell Blackwell from other GPUs without code, and both from a driver that is too old for the PTX."""
+    image = events(log, "no_kernel_image")
+    errors = events(log, "cuda_error")
+    bad = [each for each in errors if each.values.get("name") in BAD_PTX]
+    new = [each for each in errors if each.values.get("name") == NEW_PTX]
+    if not image and not bad and not new:
+        return
+    capability = capability_of(log, devices)
+    known = (capability,) if capability else ()
+    if new and capability < BLACKWELL:
+        yield log_finding(
+            "The driver is older than the PTX of this build.",
+            weigh_faulty(0.85, baseline),
+            new,
+            install_driver(known, host),
+            cause="driver-too-old",
+            know=SEE,
+        )
+    elif capability >= BLACKWELL or (bad and not capability):
+        yield log_finding(
+            "This TensorFlow has no code that runs on a Blackwell GPU.",
+            weigh_faulty(0.9 if capability else 0.6, baseline),
+            (*bad, *image, *new),
+            RUN_NGC,
+            cause="blackwell",
+            know="" if capability else SEE,
+        )
+    else:
+        build = tensorflow or TensorFlow(origin="official_wheel")
+        yield log_finding(
+            "This TensorFlow has no code for this GPU.",
+            weigh_faulty(0.85, baseline),
+            (*image, *bad),
+            *((capability and install_release_for(capability, build, python)) or (OTHER_BUILD,)),
+            cause="no-kernel",
+            know=SEE,
+        )

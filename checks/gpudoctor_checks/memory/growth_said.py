@@ -1,0 +1,87 @@
+"""GD452: the log shows that cuDNN or cuBLAS got no memory.
+
+What it does
+    Reads handles of cuDNN, cuBLAS and cuSOLVER that could not be made, convolutions that found no algorithm, and memory
+    options that were set too late.
+
+Why it matters
+    TensorFlow maps nearly all memory of the GPU at its start. Libraries that want memory of their own then fail, mostly
+    with words that speak of their installation.
+
+How to fix
+    Turn memory growth on before anything touches the GPU: TF_FORCE_GPU_ALLOW_GROWTH=true needs no change of the program,
+    and no import can come before it. Growth is for such cases and for sharing a GPU; it does not make memory larger.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from gpudoctor.sdk import Environment, Finding, Log, NotApplicable, Trial, check
+from gpudoctor_checks.said import change, command, events, first, log_finding, weigh_program
+
+GROWTH = "TF_FORCE_GPU_ALLOW_GROWTH"
+GROW = command(
+    "memory-growth",
+    "Let TensorFlow take memory as it needs it",
+    f"export {GROWTH}=true",
+    why="cuDNN and cuBLAS then find memory of their own",
+    minutes=1,
+)
+GROW_FIRST = change(
+    "memory-growth-in-program",
+    "Or set growth before the first GPU call",
+    "for gpu in tf.config.list_physical_devices('GPU'): tf.config.experimental.set_memory_growth(gpu, True)  # right after the import",
+    why="later it raises an error or does nothing",
+)
+RESERVE = change(
+    "memory-limit",
+    "Leave a reserve with a memory limit",
+    "tf.config.set_logical_device_configuration(gpu, [tf.config.LogicalDeviceConfiguration(memory_limit=6144)])",
+    why="what lies above the limit stays for the libraries",
+)
+OTHER_FAULT = ("cudnn_mismatch", "driver_too_old", "cuinit_failed", "cudnn_arch")
+SEE_FREE = "nvidia-smi --query-gpu=memory.used,memory.total --format=csv  # before the program starts"
+
+
+@check(
+    code="GD452",
+    slug="no-growth-in-log",
+    title="The log: libraries got no GPU memory",
+    family="memory",
+    cause=("no-growth", "early-allocation"),
+    core=False,
+)
+def no_memory_left(log: Log, env: Environment | None, baseline: Trial | None) -> Iterator[Finding]:
+    """Let a version that does not fit go first: it explains the same words."""
+    late = events(log, "memory_option_late")
+    failed = [
+        *events(log, "handle_failed"),
+        *(each for each in events(log, "cudnn_init_failed") if "not found" not in each.text),
+    ]
+    if not late and not failed:
+        return
+    if first(log, *OTHER_FAULT) is not None:
+        raise NotApplicable("the log names a version that does not fit, which explains it")
+    if failed:
+        on = env is not None and env.get(GROWTH) == "true"
+        allocation = any("ALLOC" in each.values.get("status", "") for each in failed)
+        yield log_finding(
+            "cuDNN or cuBLAS got no GPU memory: TensorFlow had taken it.",
+            weigh_program(0.4 if on else 0.85 if allocation else 0.75, baseline),
+            failed,
+            *((RESERVE,) if on else (GROW, GROW_FIRST)),
+            cause="no-growth",
+            know=SEE_FREE,
+        )
+    elif late:
+        growth = any(each.values.get("what") == "Physical" for each in late)
+        yield log_finding(
+            "Memory growth is set after the GPU was initialised, so it stays off."
+            if growth
+            else "A memory or device option is set after the GPU was initialised.",
+            weigh_program(0.9, baseline),
+            late,
+            *((GROW, GROW_FIRST) if growth else (GROW_FIRST, GROW)),
+            cause="no-growth" if growth else "early-allocation",
+        )

@@ -1,0 +1,129 @@
+"""GD451: the log of a run ends out of GPU memory.
+
+What it does
+    Reads who ran out of memory, what was asked for and the allocator's dump, and tells apart: another process holds the
+    GPU, one whole array lies on it, XLA's code finds no room, memory lies in pieces, or model and batch need more.
+
+Why it matters
+    The message is nearly the same for all. A smaller batch helps in one case of five, and the allocator's own hint about
+    fragmentation is printed in every one.
+
+How to fix
+    Pool far below the card's size: end the other process. One chunk as large as the data: feed batches, made on the CPU.
+    XLA's code: leave it room (growth, a limit) or compile without XLA. Memory in pieces: see GD402. Else a smaller batch
+    or model. Where the text does not tell, measure first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from gpudoctor.sdk import Finding, Gpus, Log, LogEvent, Missing, Trial, check
+from gpudoctor_checks.memory.fragmentation import FEWER_SHAPES, USE_ASYNC
+from gpudoctor_checks.memory.growth_said import GROW, RESERVE
+from gpudoctor_checks.memory.memory_remedies import FREE_GPU, MEASURE, ON_CPU, SMALLER, WHO, WITHOUT_XLA
+from gpudoctor_checks.said import events, first, log_finding, unproven, weigh_program
+
+SLIVER_SHARE = 0.5  # policy: TensorFlow takes nearly all of a free card (gpu_device.cc), so less than half was free
+SLIVER_BYTES = 1 << 30  # policy: no card that trains has less than 2 GiB, so a pool below 1 GiB is a rest
+ONE_ARRAY_SHARE = 0.5  # policy: one chunk with half of the pool is no layer's
+
+
+@check(
+    code="GD451",
+    slug="out-of-memory-in-log",
+    title="The log ends out of GPU memory",
+    family="memory",
+    cause=("batch-too-large", "other-process", "data-on-gpu", "xla-memory", "fragmentation"),
+    core=False,
+)
+def ran_out(log: Log, gpus: Gpus | None, baseline: Trial | None) -> Iterator[Finding]:
+    """Ask in the order in which one cause would hide the next."""
+    dumps = [each for each in events(log, "oom") if not _on_host(each)]
+    device = events(log, "oom_device")
+    copies, tensors, bare = events(log, "copy_failed"), events(log, "oom_tensor"), events(log, "oom_bare")
+    lines = (*dumps, *device, *copies, *(each for each in tensors if not _on_host(each)), *bare)
+    slices = events(log, "slices_on_device")
+    if not lines and not slices:
+        return
+    xla = [each for each in device if each.values.get("why") == "xla_code"]
+    arrays = [each for each in dumps if _one_array(each)]
+    if (held := _held(log, dumps, device, gpus)) is not None:
+        summary = "TensorFlow got only a rest of the GPU: another process holds it."
+        yield log_finding(summary, weigh_program(0.9, baseline), held, FREE_GPU, cause="other-process", know=WHO)
+    elif copies or slices or arrays:
+        summary = "A whole array or data set is copied to the GPU."
+        weight = weigh_program(0.9 if copies or (slices and lines) else 0.8 if arrays else 0.6, baseline)
+        yield log_finding(summary, weight, (*copies, *slices, *arrays), ON_CPU, cause="data-on-gpu")
+    elif xla:
+        summary = "XLA finds no memory to load its code: TensorFlow has taken it."
+        yield log_finding(summary, weigh_program(0.85, baseline), xla, GROW, RESERVE, WITHOUT_XLA, cause="xla-memory")
+    elif any(each.values.get("shortage") == "fragmentation" for each in dumps):
+        return  # GD402 counts the pieces
+    elif (
+        dumps
+        and first(log, "bfc_garbage_collection") is not None
+        and not any("shortage" in each.values for each in dumps)
+    ):
+        # TensorFlow gives regions back only where free memory as a whole would do (bfc_allocator.cc, DeallocateFreeRegions)
+        weight = weigh_program(0.65, baseline)
+        collected = (*dumps, *events(log, "bfc_garbage_collection"))
+        summary = "A request fails though free memory as a whole would do: it lies in pieces."
+        yield log_finding(
+            summary, weight, collected, USE_ASYNC, FEWER_SHAPES, cause="fragmentation", know=f"{WHO}; read the dump"
+        )
+    else:
+        yield _too_large(lines, dumps, tensors, baseline)
+
+
+def _on_host(event: LogEvent) -> bool:
+    allocator, device = event.values.get("allocator", "").lower(), event.values.get("device", "").lower()
+    return "cpu" in allocator + device or "host" in allocator  # a device's name begins with /job:localhost
+
+
+def _number(event: LogEvent, name: str) -> int:
+    text = event.values.get(name, "")
+    return int(text) if text.isdecimal() else 0
+
+
+def _one_array(event: LogEvent) -> bool:
+    sizes = [part.partition("x")[2] for part in event.values.get("holders", "").split()]
+    largest = max((int(size) for size in sizes if size.isdecimal()), default=0)
+    pool = _number(event, "pool_bytes") or _number(event, "limit_bytes")
+    return bool(pool) and largest >= ONE_ARRAY_SHARE * pool
+
+
+def _held(
+    log: Log, dumps: list[LogEvent], device: tuple[LogEvent, ...], gpus: Gpus | None
+) -> tuple[LogEvent, ...] | None:
+    """Return the lines that show that the GPU was held before TensorFlow came; None for none."""
+    totals = [each.memory.total_bytes for each in gpus or () if not isinstance(each.memory.total_bytes, Missing)]
+    card = max(totals, default=0)
+    least = SLIVER_SHARE * card if card else SLIVER_BYTES
+    slivers = [each for each in dumps if 0 < _number(each, "limit_bytes") < least]
+    context = [each for each in device if each.values.get("why") == "context" or "call" in each.values]
+    rest = [
+        each
+        for each in events(log, "device_memory")
+        if _number(each, "free_bytes") < SLIVER_SHARE * _number(each, "total_bytes")
+    ]
+    found = (*slivers, *context, *(rest if device else ()))
+    return found or None
+
+
+def _too_large(
+    lines: tuple[LogEvent, ...], dumps: list[LogEvent], tensors: tuple[LogEvent, ...], trial: Trial | None
+) -> Finding:
+    """Advise a smaller batch only where a size was told: a leak and one large array print the same bare words."""
+    told = bool(dumps or tensors)
+    full = any(each.values.get("shortage") in {"full", "split_pool"} for each in dumps)
+    return log_finding(
+        "Model and batch need more memory than the GPU has."
+        if told
+        else "The GPU's memory ran out; the text does not tell why.",
+        weigh_program(0.85 if full else 0.65 if told else 0.5, trial),
+        lines,
+        *((SMALLER, unproven(FREE_GPU)) if told else (MEASURE, unproven(FREE_GPU))),
+        cause="batch-too-large",
+        know=WHO if told else "",
+    )

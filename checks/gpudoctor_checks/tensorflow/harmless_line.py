@@ -1,0 +1,65 @@
+"""GD354: lines of the log that look like trouble and are none.
+
+What it does
+    Lists the lines of a text that are known noise: NUMA nodes, factories that register twice, TensorRT that is not
+    installed, CPU instructions, the end of a data set, the allocator's standing hint.
+
+Why it matters
+    People chase these lines for days, some of them bear an E. They are told apart from what is wrong, and no fix rests on
+    them.
+
+How to fix
+    Leave them. TensorRT is not needed to train. Look at the other lines of the log for the cause.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from gpudoctor.sdk import Finding, Fix, Gain, Grade, Log, LogEvent, Severity, Trial, check
+from gpudoctor_checks.said import events, log_finding, weigh_program
+
+MEANING = {
+    "numa": "the kernel names no NUMA node for the GPU; nothing is lost",
+    "duplicate-factory": "libraries register twice inside TensorFlow; the GPU is used all the same",
+    "xla-devices": "an old kind of XLA device is not made; nobody needs it",
+    "onednn": "oneDNN tells how it rounds; it concerns the CPU",
+    "cpu-instructions": "it concerns the CPU only",
+    "tensorrt": "TensorRT is optional and no part of training",
+    "log": "it tells where log lines go",
+    "end-of-data": "a data set was read to its end, as it should be",
+    "generic-allocator-hint": "it is printed at every end out of memory, so it proves nothing",
+}
+IGNORE = Fix(
+    id="ignore-line",
+    title="Ignore these lines",
+    action="manual",
+    text="Nothing has to be changed because of them",
+    gain=Gain(grade=Grade.UNPROVEN, basis="they change nothing"),
+    risk="none",
+    effort_minutes=0,
+)
+
+
+@check(
+    code="GD354",
+    slug="harmless-line",
+    title="Lines that are no trouble",
+    family="tensorflow",
+    cause="harmless-line",
+    core=False,
+)
+def harmless(log: Log, baseline: Trial | None) -> Iterator[Finding]:
+    """Tell each kind of noise once."""
+    topics: dict[str, list[LogEvent]] = {}
+    for event in events(log, "harmless"):
+        topics.setdefault(event.values.get("topic", ""), []).append(event)
+    for topic, found in topics.items():
+        yield log_finding(
+            f"Not your problem (line {found[0].line}): {MEANING.get(topic, 'known noise')}.",
+            weigh_program(0.9, baseline),
+            found,
+            IGNORE,
+            cause="harmless-line",
+            severity=Severity.INFO,
+        )

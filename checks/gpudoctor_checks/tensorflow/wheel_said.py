@@ -1,0 +1,89 @@
+"""GD352: the log shows that no TensorFlow wheel exists for this Python.
+
+What it does
+    Reads pip's "no matching distribution" for TensorFlow from a text, with the versions that pip saw, and compares with
+    the releases that have a wheel for the Python in use.
+
+Why it matters
+    Each release has wheels for a few Pythons only. pip does not say so; it lists what is left.
+
+How to fix
+    Take a release that has a wheel for this Python, or make an environment with a Python that the release supports. pip
+    itself is not at fault.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from gpudoctor.sdk import (
+    Evidence,
+    Finding,
+    Fix,
+    Log,
+    LogEvent,
+    Python,
+    Trial,
+    check,
+    either,
+    tensorflow_releases,
+    versions,
+    weigh_faulty,
+)
+from gpudoctor_checks.said import command, events, log_finding, stated
+
+VERSION = re.compile(r"\d{1,2}\.\d{1,2}(?:\.\d{1,2})?")
+
+
+@check(
+    code="GD352",
+    slug="no-wheel-in-log",
+    title="The log shows: no wheel for this Python",
+    family="tensorflow",
+    cause="python-tf-wheel",
+    core=False,
+)
+def no_wheel(log: Log, python: Python | None, baseline: Trial | None) -> Iterator[Finding]:
+    """Compare what was asked for with what pip saw."""
+    found = events(log, "no_wheel")
+    if not found:
+        return
+    own = (either(python.version, "") if python is not None else "") or stated(log, "python")
+    wanted = next((match[0] for each in found if (match := VERSION.search(each.values.get("wanted", "")))), "")
+    seen = next((each.values["versions"] for each in found if each.values.get("versions")), "")
+    yield log_finding(
+        f"TensorFlow {wanted} has no wheel for this Python{f' ({own})' if own else ''}.".replace(
+            "TensorFlow  ", "TensorFlow "
+        ),
+        weigh_faulty(0.93 if wanted or own else 0.8, baseline),
+        found,
+        *_fixes(wanted, own, stated(log, "tf"), found),
+        cause="python-tf-wheel",
+        more=(Evidence(label="pip saw", value=seen[:120] or "none", source="log"),),
+        know="" if own else "python --version",
+    )
+
+
+def _fixes(wanted: str, own: str, there: str, found: tuple[LogEvent, ...]) -> Iterator[Fix]:
+    table = tensorflow_releases.release_of(wanted) if wanted else None
+    fitting = tensorflow_releases.releases_for_python(own) if versions.is_version(own) else ()
+    listed = [text for each in found for text in VERSION.findall(each.values.get("versions", ""))]
+    kept = there if there and there != wanted and there in listed else ""
+    newest = kept or (fitting[-1].latest if fitting else max(listed, key=versions.parse, default=""))
+    older = f"python{table.python[-1]}" if table is not None and table.python else "python3.11"
+    package = f"tensorflow=={wanted}" if wanted else "tensorflow"
+    if newest:
+        yield command(
+            "release-with-wheel",
+            "Use a release with a wheel for this Python",
+            f"python -m pip install 'tensorflow=={newest}'  # or keep one that is installed already",
+            why="this Python can install it",
+        )
+    yield command(
+        "older-python",
+        f"An environment with {older}",
+        f"{older} -m venv ~/tf && ~/tf/bin/pip install '{package}'",
+        why="the release has a wheel for that Python",
+        minutes=10,
+    )

@@ -1,0 +1,95 @@
+"""Judges a text: which checks may speak where the machine is not there to be asked, and how the facts are put together.
+
+A text has no date and shows what went wrong, so notes on what else could be better are left to `scan`: they would stand
+in front of the answer, and the driver of an old post is always past its end of life.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import fields, is_dataclass, replace
+from typing import Any, cast
+
+from gpudoctor.diagnose.engine import diagnose
+from gpudoctor.diagnose.ranking import rank
+from gpudoctor.diagnose.registry import AnyCheck
+from gpudoctor.model.finding import Finding, Severity
+from gpudoctor.model.missing import Missing
+from gpudoctor.model.observed import Log
+from gpudoctor.model.report import Plugin, Report, Status
+from gpudoctor.model.snapshot import Snapshot
+from gpudoctor.sdk import Check
+
+BY_THE_CALENDAR = frozenset({"driver-end-of-life"})
+SAID_NOTHING = frozenset({"stated", "text_end"})  # events that every text has
+NOTHING_RECOGNISED = "Nothing in this text is recognised"
+NO_TROUBLE = "The text shows no trouble that is known"
+
+
+def judge_text(snapshot: Snapshot, checks: Sequence[AnyCheck], *, plugins: tuple[Plugin, ...] = ()) -> Report:
+    """Return the report on a text and the facts beside it."""
+    fitting = [each for each in checks if each.slug not in BY_THE_CALENDAR]
+    report = diagnose(snapshot, fitting, level="quick", plugins=plugins)
+    reading = {each.code for each in fitting if reads_log(each)}
+    findings = tuple(each for each in report.findings if _speaks(each, reading, report.findings))
+    headline = report.summary.headline if _troubles(findings) else _nothing(snapshot)
+    return replace(
+        report,
+        findings=findings,
+        fixes=rank(findings),
+        summary=replace(
+            report.summary,
+            headline=headline,
+            counts={**report.summary.counts, "info": sum(each.severity is Severity.INFO for each in findings)},
+            status=Status.UNKNOWN if report.summary.status is Status.HEALTHY else report.summary.status,
+        ),
+    )
+
+
+def reads_log(check: Check[...]) -> bool:
+    """Return whether the check reads the events of a text."""
+    return any(need.fact is Log for need in check.needs)
+
+
+def _speaks(finding: Finding, reading: set[str], all_: Sequence[Finding]) -> bool:
+    """Keep what the text says; what the facts alone suggest only as an error, or as a warning where the text is silent."""
+    if finding.code in reading or finding.severity is Severity.ERROR:
+        return True
+    said = any(each.code in reading and each.severity is not Severity.INFO for each in all_)
+    return finding.severity is Severity.WARNING and not said
+
+
+def _troubles(findings: Sequence[Finding]) -> bool:
+    return any(each.severity is not Severity.INFO for each in findings)
+
+
+def _nothing(snapshot: Snapshot) -> str:
+    events = snapshot.log.events if snapshot.log is not None else ()
+    return NO_TROUBLE if any(each.kind not in SAID_NOTHING for each in events) else NOTHING_RECOGNISED
+
+
+def overlaid(base: Snapshot, told: Snapshot) -> Snapshot:
+    """Return the base with everything that was told over it, field by field; the log is the told one."""
+    changes: dict[str, Any] = {}
+    for each in fields(Snapshot):
+        mine: object = getattr(base, each.name)
+        theirs: object = getattr(told, each.name)
+        if theirs is None or each.name in {"schema_version", "tool_version", "taken_at", "missing", "timings_s"}:
+            continue
+        if each.name in {"env", "packages"}:
+            changes[each.name] = {**cast("dict[str, str]", mine or {}), **cast("dict[str, str]", theirs)}
+        elif is_dataclass(theirs) and mine is not None and each.name != "log":
+            changes[each.name] = _filled(mine, theirs)
+        else:
+            changes[each.name] = theirs
+    return replace(base, **changes)
+
+
+def _filled(mine: object, theirs: object) -> object:
+    """Return mine with those fields of theirs that are known."""
+    known = {
+        each.name: value
+        for each in fields(cast("Any", theirs))
+        if not isinstance(value := getattr(theirs, each.name), Missing) and value != each.default
+    }
+    return replace(cast("Any", mine), **known)

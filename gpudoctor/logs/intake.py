@@ -1,0 +1,113 @@
+"""Opens the texts of runs, packed or not, file or stdin, and reads them into one tuple of events in constant memory.
+
+Bytes that are no UTF-8 become signs of replacement: a log is read for its ASCII messages, and refusing the file for one
+foreign byte would help nobody.
+"""
+
+from __future__ import annotations
+
+import codecs
+import gzip
+import sys
+import zlib
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import BinaryIO, cast
+
+from gpudoctor.errors import UsageError
+from gpudoctor.logs.reader import MAX_DISTINCT, EventReader
+from gpudoctor.model.observed import LogEvent
+
+BLOCK_BYTES = 1 << 18  # measured: larger blocks are no faster
+GZIP_MAGIC = b"\x1f\x8b"
+LONGEST_LINE = 1 << 20  # a line without end is cut here: memory stays bounded
+STDIN = "-"
+TEXT_END = "text_end"
+WIDE = ((b"\xff\xfe", "utf-16"), (b"\xfe\xff", "utf-16"))  # what PowerShell's `>` writes
+
+
+def read_texts(names: Iterable[str]) -> tuple[LogEvent, ...]:
+    """Return the folded events of all texts in order. Raises UsageError for one that cannot be read."""
+    folded: dict[tuple[str, tuple[tuple[str, str], ...]], LogEvent] = {}
+    offset = 0
+    for name in names:
+        for event in _events_of(name):
+            last = replace(event, line=event.line + offset)
+            key = (last.kind, tuple(sorted(last.values.items())))
+            known = folded.get(key)
+            if known is not None:
+                folded[key] = replace(known, count=known.count + 1)
+            elif len(folded) < MAX_DISTINCT or last.kind == TEXT_END:
+                folded[key] = last
+            if last.kind == TEXT_END:
+                offset = last.line
+    return tuple(sorted(folded.values(), key=lambda each: each.line))
+
+
+def _events_of(name: str) -> Iterator[LogEvent]:
+    try:
+        if name == STDIN:
+            yield from events_in(cast("BinaryIO", sys.stdin.buffer))
+            return
+        with Path(name).open("rb") as file:
+            yield from events_in(file)
+    except IsADirectoryError as error:
+        raise UsageError(f"{name}: a folder; name the files in it") from error
+    except (EOFError, gzip.BadGzipFile, zlib.error) as error:
+        raise UsageError(
+            f"{name}: damaged gzip data ({error}); unpack it with `gzip -dc` and read what comes out"
+        ) from error
+    except OSError as error:
+        raise UsageError(f"{name}: cannot be read ({error.strerror or error})") from error
+
+
+def events_in(source: BinaryIO) -> Iterator[LogEvent]:
+    """Yield the events of one stream of bytes, and at its end how many lines it had."""
+    reader = EventReader()
+    lines = 0
+    for block in _blocks(source):
+        lines += block.count("\n")
+        yield from reader.feed(block)
+    yield from reader.finish()
+    yield LogEvent(kind=TEXT_END, values={"lines": str(lines)}, line=lines)
+
+
+def _blocks(source: BinaryIO) -> Iterator[str]:
+    first = source.read(BLOCK_BYTES)
+    if first.startswith(GZIP_MAGIC):
+        source = cast("BinaryIO", gzip.GzipFile(mode="rb", fileobj=cast("BinaryIO", _Rejoined(first, source))))
+        first = source.read(BLOCK_BYTES)
+    encoding = next((name for magic, name in WIDE if first.startswith(magic)), "utf-8")
+    decoder = codecs.getincrementaldecoder(encoding)(errors="replace")
+    rest, chunk = "", first
+    while chunk:
+        text = rest + decoder.decode(chunk)
+        cut = text.rfind("\n") + 1
+        if not cut and len(text) > LONGEST_LINE:
+            text, cut = text + "\n", len(text) + 1
+        if cut:
+            yield text[:cut]
+        rest = text[cut:]
+        chunk = source.read(BLOCK_BYTES)
+    rest += decoder.decode(b"", final=True)
+    if rest:
+        yield rest + "\n"
+
+
+class _Rejoined:
+    """A stream that gives back what was read from it to look at its kind: stdin cannot be rewound."""
+
+    def __init__(self, first: bytes, rest: BinaryIO) -> None:
+        """Take what was read and what is left."""
+        self._first, self._rest = first, rest
+
+    def read(self, size: int = -1) -> bytes:
+        """Return the next bytes."""
+        if not self._first:
+            return self._rest.read(size)
+        if size < 0:
+            taken, self._first = self._first + self._rest.read(), b""
+            return taken
+        taken, self._first = self._first[:size], self._first[size:]
+        return taken

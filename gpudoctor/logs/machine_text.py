@@ -1,0 +1,123 @@
+"""What people call their machine, in the words of the model: systems, containers, GPUs and how many of them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from gpudoctor.knowledge import gpus
+from gpudoctor.logs.stated import capability
+
+# "2x A10 and 2x Tesla T4" are four; "GTX 1070 (reporter); Quadro M1200 (another)" are two machines, of which the first
+TOGETHER = re.compile(r"\s+and\s+|\s*\+\s*|,\s+(?=\d{1,2}\s?x\s)", re.IGNORECASE)
+ALTERNATIVE = re.compile(r"\s*;\s*|\s+or\s+", re.IGNORECASE)
+COUNT = re.compile(r"^\s*(?:(\d{1,2})\s?[x*]\s?|(\d{1,2})\s+(?=[A-Z]))", re.IGNORECASE)
+GLUED = re.compile(r"\b(gtx|rtx|tesla|quadro|titan|mx)(?=\d)", re.IGNORECASE)
+SUFFIX = re.compile(r"(\d{3,4})(ti|super)\b", re.IGNORECASE)
+MEMORY = re.compile(r"(\d{1,3}(?:\.\d)?)\s?G(?:i?B)?\b")
+MULTIPROCESSORS = re.compile(r"(\d{1,3}) (?:multiprocessors|SMs)\b", re.IGNORECASE)
+# Compute capability by the number in a GeForce name, for models that have no row of their own, and by architecture.
+# Source: NVIDIA, CUDA GPU Compute Capability (also the legacy page).
+SERIES = (
+    (r"\b(?:rtx )?50[5-9]0\b|\brtx 5\d{3} series", "12.0"),
+    (r"\brtx 40\d0\b|\bada\b", "8.9"),
+    (r"\brtx 30\d0\b|\brtx a\d{4}\b", "8.6"),
+    (r"\brtx 20\d0\b|\bgtx 16\d0\b|\bturing\b|\bmx ?(?:450|550)\b", "7.5"),
+    (r"\bvolta\b|\btitan v\b", "7.0"),
+    (r"\b(?:gtx )?10[1-8]0\b|\bpascal\b|\btitan xp\b|\bmx ?[1-3]\d0\b|\bquadro p\d{3,4}\b", "6.1"),
+    (r"\b(?:gtx )?9[5-8]0m?\b|\bquadro m\d{4}\b|\bmaxwell\b", "5.2"),
+    (r"\b8[34]0m\b|\b(?:gtx )?750\b", "5.0"),
+    (r"\bquadro k4[02]00\b", "3.0"),
+    (r"\bkepler\b|\btesla k\d0\b", "3.5"),
+    (r"\bampere\b", "8.0"),
+    (r"\bhopper\b", "9.0"),
+    (r"\bblackwell\b", "12.0"),
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NamedGpu:
+    """One GPU as somebody names it; '' and None where nothing was said or is known."""
+
+    name: str
+    compute_capability: str = ""
+    memory_bytes: int | None = None
+    multiprocessors: int | None = None
+
+
+def named_gpus(text: str, count: int | None = None) -> tuple[NamedGpu, ...]:
+    """Return the GPUs that the text names, each as often as it says."""
+    first = ALTERNATIVE.split(text.strip())[0]
+    found = list(_gpus(first))
+    if count is not None and found and 0 < count <= gpus_at_most():
+        found = (found * count)[:count] if len(found) < count else found[:count]
+    return tuple(found)
+
+
+def gpus_at_most() -> int:
+    """Return how many GPUs of one machine are believed: the largest server boards have 16."""
+    return 16
+
+
+def _gpus(text: str) -> Iterator[NamedGpu]:
+    for part in TOGETHER.split(text):
+        match = COUNT.match(part)
+        count = int(match[1] or match[2]) if match is not None else 1
+        name = part[match.end() :].strip() if match is not None else part.strip()
+        if re.search(r"[A-Za-z]", name) and not re.fullmatch(r"(?i)gpus?", name):
+            yield from (_gpu(name),) * min(max(count, 1), gpus_at_most())
+
+
+def _gpu(text: str) -> NamedGpu:
+    spaced = SUFFIX.sub(r"\1 \2", GLUED.sub(r"\1 ", text))
+    spec = gpus.spec_for(spaced) or gpus.spec_for(re.sub(r"(?i)\bgeforce (?=10[5-8]0\b)", "GTX ", spaced))
+    told = MEMORY.search(text)
+    memory = float(told[1]) if told is not None else spec.memory_gb[0] if spec is not None and spec.memory_gb else None
+    units = MULTIPROCESSORS.search(text)
+    bare = re.sub(r"\s*\(.*", "", spaced).strip()
+    return NamedGpu(
+        name=spec.nvml_names[0] if spec is not None and spec.nvml_names else bare or spaced[:60],
+        compute_capability=capability(text) or (spec.cc if spec is not None else _by_series(spaced)),
+        memory_bytes=int(memory * 2**30) if memory is not None else None,
+        multiprocessors=int(units[1]) if units is not None else spec.sm_count if spec is not None else None,
+    )
+
+
+def _by_series(text: str) -> str:
+    return next((cc for pattern, cc in SERIES if re.search(pattern, text, re.IGNORECASE)), "")
+
+
+def system(text: str) -> dict[str, str]:
+    """Return os (linux, windows, darwin), distribution, wsl and container as the words say; {} for none."""
+    low = text.lower()
+    found: dict[str, str] = {}
+    if "wsl" in low:
+        found = {"os": "linux", "wsl": "yes"}
+    elif "windows" in low or re.search(r"\bwin(?:10|11|32|64|dows)?\b", low):
+        found = {"os": "windows"}
+    elif re.search(r"\bmac ?os|darwin|os x\b", low):
+        found = {"os": "darwin"}
+    elif re.search(
+        r"linux|ubuntu|debian|centos|fedora|red ?hat|rhel|rocky|alma|mint|arch|suse|gentoo|colab|pop!?_os", low
+    ):
+        found = {"os": "linux"}
+    if found.get("os") == "linux" and (
+        name := re.search(r"(?i)(ubuntu|debian|centos|fedora|rhel|rocky|linux mint|arch)[^,;()]*", text)
+    ):
+        found["distribution"] = name[0].strip()[:40]
+    if kind := container(text):
+        found["container"] = kind
+    return found
+
+
+def container(text: str) -> str:
+    """Return the kind of container that the words name; '' for none."""
+    low = text.lower()
+    kinds = (
+        (r"kubernetes|k8s|\bpod\b|gpu-operator", "kubernetes"),
+        (r"podman", "podman"),
+        (r"singularity|apptainer", "singularity"),
+        (r"docker|nvcr\.io|containerd|\bcontainer\b", "docker"),
+    )
+    return next((kind for pattern, kind in kinds if re.search(pattern, low)), "")

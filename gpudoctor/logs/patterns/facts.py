@@ -1,0 +1,98 @@
+"""What a text tells in passing about the machine: versions, GPUs, the system, `nvidia-smi` tables (kind `fact`).
+
+Only lines that a program prints, or that a form for bug reports asks for: a version in a sentence may be somebody else's.
+"""
+
+from __future__ import annotations
+
+from gpudoctor.logs.pattern import row
+
+FACT = "fact"
+NUMBER = r"\d{1,3}(?:\.\d{1,4}){1,3}"
+TENSORFLOW = r"\d{1,2}\.\d{1,2}(?:\.\d{1,2})?(?:[-.]?(?:rc|dev|a|b)\d{1,8})?"
+MODES = "On|Off|N/A|WDDM|TCC"
+
+
+def windows_python(values: dict[str, str]) -> dict[str, str]:
+    """Return "310" of a folder's name as "3.10"."""
+    digits = values.pop("digits")
+    return {**values, "python": f"{digits[0]}.{digits[1:]}", "os": "windows"}
+
+
+ROWS = (
+    row(
+        FACT,
+        "Driver Version: ",
+        rf"Driver Version: (?P<driver>{NUMBER})(?:\s{{1,20}}CUDA Version: (?P<driver_cuda>{NUMBER}))?",
+        source="nvidia-smi",
+    ),
+    row("driver_cuda_unknown", "CUDA Version: ERR", r"CUDA Version: ERR!"),
+    *(
+        row(
+            FACT,
+            f"GPU {index}: ",
+            rf"GPU {index}: (?P<gpu>[A-Z][\w ./\-]{{2,50}}?)\s*(?:\(UUID|\(UUIDs|#|$)",
+            source="nvidia-smi",
+        )
+        for index in range(8)
+    ),
+    row(
+        FACT,
+        "| 0000",
+        rf"\|\s{{1,4}}(?P<index>\d{{1,3}})\s{{1,4}}(?P<gpu>[A-Z][^|\n]{{2,50}}?)\s{{1,20}}(?:{MODES})\s{{0,4}}\| 0000",
+        source="nvidia-smi",
+    ),
+    row(
+        "gpu_process",
+        "MiB |",
+        r"\|\s{1,6}\d{1,3}\s{1,6}(?:N/A\s{1,4}N/A\s{1,8})?(?P<pid>\d{1,8})\s{1,8}(?P<type>C\+G|C|M\+C)\s{1,6}(?P<name>[^|\n]{1,60}?)"
+        r"\s{1,60}(?P<used_mib>\d{1,7})MiB \|",
+    ),
+    row(FACT, "MiB / ", r"(?P<used_mib>\d{1,7})MiB /\s{1,8}(?P<total_mib>\d{1,7})MiB", source="nvidia-smi"),
+    row(
+        FACT,
+        "NVRM version: ",
+        rf"NVRM version: NVIDIA UNIX (?:Open )?\w{{1,10}} Kernel Module(?: for \w{{1,12}})?\s{{1,4}}(?P<module>{NUMBER})",
+    ),
+    *(
+        row(FACT, anchor, rf"{anchor}[^\d\n]{{0,40}}(?P<tf>{TENSORFLOW})")
+        for anchor in (
+            "TF Version",
+            "TF version",
+            "TensorFlow version",
+            "Tensorflow version",
+            "TensorFlow Version",
+            "Tensorflow Version",
+        )
+    ),
+    row(FACT, "v2.", rf"v2\.\d{{1,2}}\.\d{{1,2}}(?:-rc\d)?-\d{{1,6}}-g[0-9a-f]{{6,12}},? (?P<tf>{TENSORFLOW})"),
+    row(FACT, "v1.", rf"v1\.\d{{1,2}}\.\d{{1,2}}(?:-rc\d)?-\d{{1,6}}-g[0-9a-f]{{6,12}},? (?P<tf>{TENSORFLOW})"),
+    row(FACT, "Successfully installed", rf"Successfully installed [^\n]{{0,900}}?\btensorflow-(?P<tf>{TENSORFLOW})"),
+    row(FACT, "Python version", r"Python version[^\d\n]{0,20}(?P<python>\d\.\d{1,2}(?:\.\d{1,2})?)"),
+    row(FACT, "Python 3.", r"Python (?P<python>3\.\d{1,2}(?:\.\d{1,2})?)"),
+    row(FACT, "/python3.", r"lib(?:64)?/python(?P<python>3\.\d{1,2})/"),
+    row(FACT, "\\Python3", r"\\Python(?P<digits>3\d{1,2})\\", refine=windows_python),
+    row(FACT, "OS Platform", r"OS Platform and Distribution[^\n:]{0,60}: {0,3}(?P<os>[^\n]{3,60})"),
+    row(FACT, "GPU model", r"GPU [Mm]odel[^\n:]{0,20}: {0,3}(?P<gpu>[^\n]{3,60})"),
+    row(
+        FACT,
+        "CUDA/cuDNN",
+        r"CUDA/cuDNN [Vv]ersion[^\d\n]{0,20}(?P<cuda>\d{1,2}(?:\.\d{1,2})?)(?:[^\d\n]{1,20}(?P<cudnn>\d{1,2}(?:\.\d{1,3}){0,3}))?",
+    ),
+    row(FACT, "-microsoft-standard", r"-microsoft-standard", wsl="yes"),
+    row(FACT, "/usr/lib/wsl", r"/usr/lib/wsl", wsl="yes"),
+    row(FACT, "== TensorFlow ==", r"== TensorFlow ==", container="docker", image="ngc"),
+    row(FACT, "Keras version", rf"Keras version[^\d\n]{{0,20}}(?P<keras>{NUMBER})"),
+    row(FACT, "NumPy version", rf"NumPy version[^\d\n]{{0,20}}(?P<numpy>{NUMBER})"),
+    row("visible_gpus", "Num GPUs Available", r"Num GPUs Available[^\d\n]{1,6}(?P<count>\d{1,3})"),
+    row(
+        "variable",
+        "CUDA_VISIBLE_DEVICES=",
+        r"CUDA_VISIBLE_DEVICES=['\"]?(?P<value>[^\s'\";]{0,80})",
+        name="CUDA_VISIBLE_DEVICES",
+    ),
+    row(
+        "variable", "--xla_gpu_cuda_data_dir=", r"(?P<value>--xla_gpu_cuda_data_dir=[^\s'\"]{1,120})", name="XLA_FLAGS"
+    ),
+    row("variable", "LD_LIBRARY_PATH=", r"LD_LIBRARY_PATH=['\"]?(?P<value>[^\s'\"]{1,190})", name="LD_LIBRARY_PATH"),
+)

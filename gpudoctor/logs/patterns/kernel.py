@@ -1,0 +1,64 @@
+"""What the kernel, its module loader and the container runtime say: Xids, refused modules, DMA faults, killed processes."""
+
+from __future__ import annotations
+
+from gpudoctor.logs.pattern import row
+
+VERSION = r"\d{1,4}(?:\.\d{1,4}){1,3}"
+
+ROWS = (
+    row(
+        "xid",
+        "NVRM: Xid",
+        r"NVRM: Xid \(PCI:(?P<pci>[0-9A-Fa-f:.]{5,20})\): (?P<code>\d{1,3})(?P<message>,[^\n]{0,160})?",
+    ),
+    row("gpu_lost", "GPU has fallen", r"GPU has fallen off the bus"),
+    row("gpu_lost", "GPU is lost", r"GPU is lost"),
+    row(
+        "driver_library_mismatch",
+        "API mismatch",
+        rf"API mismatch: the client has the version (?P<library>{VERSION}),\s+but\s+this kernel module has the version (?P<kernel>{VERSION})",
+    ),
+    row("dma_fault", "DMAR: ", r"DMAR: (?:DRHD: handling fault|\[(?:INTR-REMAP|DMA (?:Write|Read))[^\n]{0,120})"),
+    row("dma_fault", "AMD-Vi: ", r"AMD-Vi: Event logged \[IO_PAGE_FAULT[^\n]{0,120}"),
+    row("module_refused", "Key was rejected", r"Key was rejected by service"),
+    row("module_refused", "Required key not", r"Required key not available"),
+    row("module_refused", "Loading of unsigned module", r"Loading of unsigned module is rejected"),
+    row("module_missing", "FATAL: Module nvidia", r"FATAL: Module nvidia(?:-current|_uvm)? not found"),
+    row("nouveau_holds", "Nouveau kernel driver", r"Nouveau kernel driver is currently in use"),
+    row("nouveau_holds", "Kernel driver in use: nouveau", r"Kernel driver in use: nouveau"),
+    row(
+        "module_in_use",
+        "ERROR: Module nvidia",
+        r"ERROR: Module (?P<module>nvidia\w{0,12}) is (?:in use|not currently loaded)",
+    ),
+    row("device_cgroup", "c 195:", r"\bc 195:(?P<minor>\*|\d{1,3}) (?P<mode>[rwm]{1,3})\b"),
+    row(
+        "host_oom",
+        "Out of memory: Kill",
+        r"Out of memory: Kill(?:ed)? process (?P<pid>\d{1,8}) \((?P<name>[^)\n]{1,30})\)",
+    ),
+    row("host_oom", "OOMKilled", r"OOMKilled"),
+    row("host_oom", "Unable to allocate ", r"Unable to allocate (?P<asked>\d[\d.]{0,10} [KMGT]iB) for an array"),
+    row("host_oom", "std::bad_alloc", r"std::bad_alloc"),
+    row(
+        "process_killed",
+        "Killed",
+        r"(?:^|[^\w\s]\s{0,2}|\sF |\d{2,8} )Killed(?:\s{2,60}\S[^\n]{0,120})?\s{0,4}$",
+    ),
+    row(
+        "container_runtime",
+        "could not select device driver",
+        r"could not select device driver \S{0,12} with capabilities: \[\[[^\]\n]{0,30}gpu",
+        why="toolkit",
+    ),
+    row("container_runtime", "Unknown runtime specified", r"Unknown runtime specified nvidia", why="toolkit"),
+    row(
+        "container_runtime",
+        "nvidia-container-cli: ",
+        r"nvidia-container-cli: (?P<message>[^\n]{1,160})",
+        why="host",
+    ),
+    row("libcuda_not_found", "libcuda.so: NOT", r"libcuda\.so: NOT_FOUND"),
+    row("libcuda_not_found", "cannot find -lcuda", r"cannot find -lcuda\b"),
+)

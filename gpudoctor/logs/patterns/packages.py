@@ -1,0 +1,88 @@
+"""What Python packages and their installers say: NumPy, protobuf and Keras that do not fit, wheels that do not exist."""
+
+from __future__ import annotations
+
+from gpudoctor.logs.pattern import row
+
+NUMPY, PROTOBUF, KERAS, ABSENT, NO_WHEEL = (
+    "numpy_clash",
+    "protobuf_clash",
+    "keras_clash",
+    "tensorflow_absent",
+    "no_wheel",
+)
+PACKAGE = r"(?P<package>tensorflow(?:[-_](?:gpu|cpu|intel|macos))?|tf[-_]nightly(?:[-_]gpu)?)(?:\[[\w,\-]{1,40}\])?"
+
+ROWS = (
+    row(NUMPY, "NumPy 1.x", r"compiled using NumPy 1\.x cannot be run in"),
+    row(NUMPY, "NumPy 2.", r"NumPy (?P<numpy>2\.\d{1,2}\.\d{1,2}\w{0,6}) as it may crash"),
+    row(NUMPY, "_ARRAY_API not found", r"_ARRAY_API not found"),
+    row(NUMPY, "NumPy 2.0 release", r"was removed in the NumPy 2\.0 release"),
+    row(NUMPY, "numpy.dtype size", r"numpy\.dtype size changed, may indicate binary incompatibility"),
+    row(NUMPY, "numpy.core.", r"numpy\.core\.(?:multiarray|umath) failed to import"),
+    row(PROTOBUF, "Descriptors cannot", r"Descriptors cannot (?:not )?be created directly"),
+    row(PROTOBUF, "Protobuf Gencode", r"Detected (?:incompatible|mismatched) Protobuf Gencode/Runtime"),
+    row(PROTOBUF, "MessageFactory", r"'?MessageFactory'? object has no attribute '?GetPrototype"),
+    row(PROTOBUF, "google.protobuf", r"cannot import name '\w{1,40}' from 'google\.protobuf[\w.]{0,40}'"),
+    row(
+        KERAS,
+        "TF_USE_LEGACY_KERAS",
+        r"TF_USE_LEGACY_KERAS set to True, but you do not have the `?tf_keras",
+        why="tf-keras-missing",
+    ),
+    row(
+        KERAS,
+        "Keras 3",
+        r"(?P<message>(?:is not supported in|yet supported|version of Keras is) Keras 3|Keras 3 only supports|Keras 3, but this is not)",
+    ),
+    row(KERAS, "Please install the backwards-compatible tf-keras", r"install the backwards-compatible tf-keras"),
+    row(KERAS, "A KerasTensor cannot", r"A KerasTensor cannot be used as input to a TensorFlow function"),
+    row(KERAS, "Only instances of ", r"Only instances of `?keras\.Layer`? can be added to a Sequential model"),
+    row(
+        KERAS,
+        "No module named",
+        r"No module named '(?P<module>tf_keras|keras\.src\.engine\S{0,30}|keras\.engine\S{0,30}|keras\.src\.\S{1,40}|keras\.utils\.generic_utils|"
+        r"tensorflow\.python\.keras\S{0,40}|keras\.api\S{0,40}|keras\.preprocessing\S{0,30}|keras\.backend\S{0,30})'",
+    ),
+    row(
+        KERAS,
+        "Unrecognized keyword arguments",
+        r"Unrecognized keyword arguments(?: passed to \w{1,40})?: [\[{]'(?P<argument>batch_shape|batch_input_shape|synchronized|lr|decay)'",
+    ),
+    row(
+        KERAS,
+        "cannot import name",
+        r"cannot import name '(?P<name>[\w.]{1,60})' from '(?:partially initialized module ')?(?:tensorflow\.)?keras[\w.]{0,60}'",
+    ),
+    row(ABSENT, "No module named", r"No module named ['\"]?tensorflow['\"]?(?![\w.])", why="absent"),
+    row(ABSENT, "Failed to load the native TensorFlow", r"Failed to load the native TensorFlow runtime", why="import"),
+    row(ABSENT, "DLL load failed", r"DLL load failed[^\n]{0,40}_pywrap_tensorflow_internal", why="import"),
+    row(ABSENT, "Illegal instruction", r"Illegal instruction", why="instructions"),
+    row(
+        NO_WHEEL,
+        "Could not find a version",
+        rf"Could not find a version that satisfies the requirement {PACKAGE}(?P<wanted>[^\s(]{{0,30}})"
+        r"(?: \(from versions: (?P<versions>[^)\n]{0,180}))?",
+    ),
+    row(NO_WHEEL, "No matching distribution", rf"No matching distribution found for {PACKAGE}(?P<wanted>\S{{0,30}})"),
+    row(
+        NO_WHEEL,
+        "Unable to find installation",
+        rf"Unable to find installation candidates for {PACKAGE} ?(?P<wanted>[^\n]{{0,30}})",
+    ),
+    row(NO_WHEEL, "has no wheels with", r"tensorflow\S{0,60} has no wheels with a matching (?:Python|platform)"),
+    row(NO_WHEEL, "is not a supported wheel", r"tensorflow\S{0,100} is not a supported wheel on this platform"),
+    row("conda_build", "_tflow_select", r"_tflow_select\s{1,40}[\d.]{1,12}\s{1,40}(?P<build>[a-z]{2,8})\b"),
+    row(
+        "conda_build",
+        "tensorflow  ",
+        r"(?<![\w\-])tensorflow\s{2,40}(?P<version>\d[\d.]{2,10})\s{1,40}(?P<build>mkl|eigen|cpu|cuda|gpu)[_\w]{0,30}",
+    ),
+    row("fact", "tensorflow  ", r"(?<![\w\-])tensorflow\s{2,40}(?P<tf>\d{1,2}\.\d{1,2}\.\d{1,2})\b"),
+    row("fact", "Name: tensorflow", r"Name: (?P<distribution>tensorflow[\w\-]{0,12})"),
+    row(
+        "built_with_cuda",
+        "is_built_with_cuda",
+        r"(?:(?P<value>True|False)\b[^\n]{0,20}is_built_with_cuda|is_built_with_cuda\(?\)?[^\nTF]{0,12}(?P<answer>True|False))",
+    ),
+)

@@ -1,0 +1,47 @@
+"""Memory again: the rows that must be asked before the general ones, and constants that do not fit."""
+
+from __future__ import annotations
+
+from gpudoctor.logs.pattern import row
+
+ROWS = (
+    row(
+        "oom_device",
+        "Failed to load in-memory CUBIN",
+        r"Failed to load in-memory CUBIN[^\n]{0,40}CUDA_ERROR_OUT_OF_MEMORY",
+        why="xla_code",
+    ),
+    row(
+        "copy_failed",
+        "_EagerConst",
+        r"(?:Failed copying input tensor from \S{1,80} to \S{1,80} in order to run )?_EagerConst: Dst tensor is not initialized",
+        op="_EagerConst",
+    ),
+    row("slices_on_device", "/from_tensor_slices_op.py", r"from_tensor_slices_op\.py\"?, line \d{1,6}"),
+    row("graph_constant", "Cannot create a tensor", r"Cannot create a tensor proto whose content is larger than 2GB"),
+    row("graph_constant", "GraphDef cannot be", r"GraphDef cannot be larger than 2GB"),
+    row(
+        "graph_constant", "maximum protobuf size of 2GB", r"(?:exceeds|Exceeded|exceeded) maximum protobuf size of 2GB"
+    ),
+    row(
+        "memory_option_late",
+        " devices cannot be modified",
+        r"(?P<what>Physical|Virtual|Visible|Logical) devices cannot be modified after being initialized",
+    ),
+    row(
+        "oom_device",
+        "PrimaryCtxRetain",
+        r"PrimaryCtxRetain[^\n]{0,80}CUDA_ERROR_OUT_OF_MEMORY",
+        why="context",
+    ),
+    row("cudnn_mismatch", "CUDNN_STATUS_SUBLIBRARY", r"CUDNN_STATUS_SUBLIBRARY_VERSION_MISMATCH"),
+    row("cudnn_mismatch", "CUDNN_STATUS_VERSION_MISMATCH", r"CUDNN_STATUS_VERSION_MISMATCH"),
+    row("cudnn_arch", "CUDNN_STATUS_ARCH_MISMATCH", r"CUDNN_STATUS_ARCH_MISMATCH"),
+    row("cudnn_arch", "CUDNN_STATUS_NOT_SUPPORTED_ARCH", r"CUDNN_STATUS_NOT_SUPPORTED_ARCH_MISMATCH"),
+)
+# Asked last: words that also stand inside longer, better lines.
+LAST = (
+    row("oom_bare", "ResourceExhaustedError", r"ResourceExhaustedError"),
+    row("oom_bare", "RESOURCE_EXHAUSTED", r"RESOURCE_EXHAUSTED"),
+    row("oom_bare", "failed to allocate memory", r"failed to allocate memory"),
+)

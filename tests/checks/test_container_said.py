@@ -1,0 +1,24 @@
+"""GD154: the image's banner and Docker's own words."""
+
+from __future__ import annotations
+
+from gpudoctor_checks.driver.container_said import without_gpu
+from tests.checks.texts import UNUSABLE, found, text_case
+
+CASE = text_case(
+    "GD154", "WARNING: The NVIDIA Driver was not detected.  GPU functionality will not be available.", variants=UNUSABLE
+)
+
+
+def test_the_banner_is_a_container_without_gpu() -> None:
+    finding = found(
+        without_gpu, "WARNING: The NVIDIA Driver was not detected.  GPU functionality will not be available."
+    )
+    assert (finding.cause, finding.fixes[0].id) == ("container-no-gpu", "give-container-gpu")
+
+
+def test_docker_without_the_capability_lacks_the_toolkit() -> None:
+    finding = found(
+        without_gpu, 'docker: Error response from daemon: could not select device driver "" with capabilities: [[gpu]].'
+    )
+    assert (finding.cause, finding.fixes[0].id) == ("container-no-gpu", "install-container-toolkit")

@@ -1,0 +1,23 @@
+"""GD353: TensorFlow's own answer, then conda's build string."""
+
+from __future__ import annotations
+
+from gpudoctor_checks.tensorflow.cpu_build_said import without_cuda
+from tests.checks.texts import UNUSABLE, found, text_case
+
+CASE = text_case("GD353", "tensorflow                2.8.2            mkl_py310hd0eab7e_0", variants=UNUSABLE)
+
+
+def test_conda_put_a_cpu_build_in() -> None:
+    finding = found(without_cuda, "tensorflow                2.8.2            mkl_py310hd0eab7e_0", os="linux")
+    assert (finding.cause, finding.fixes[0].id) == ("cpu-build", "pin-conda-gpu-build")
+
+
+def test_no_cuda_on_native_windows() -> None:
+    finding = found(without_cuda, "False   # tf.test.is_built_with_cuda()", os="windows", tf="2.11.0")
+    assert (finding.cause, finding.fixes[0].id) == ("windows-native", "install-in-wsl")
+
+
+def test_no_cuda_on_linux() -> None:
+    finding = found(without_cuda, "tf.test.is_built_with_cuda(): False", os="linux", tf="2.15.0")
+    assert (finding.cause, finding.fixes[0].id) == ("cpu-build", "install-tensorflow")

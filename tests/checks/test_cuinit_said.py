@@ -1,0 +1,35 @@
+"""GD151: the number of cuInit has several causes; the container, the variable and the system decide."""
+
+from __future__ import annotations
+
+from gpudoctor_checks.driver.cuinit_said import cannot_start
+from tests.checks.texts import UNUSABLE, found, text_case
+
+CASE = text_case("GD151", "failed call to cuInit: CUDA_ERROR_UNKNOWN: unknown error", variants=UNUSABLE)
+
+
+def test_an_unknown_error_is_the_uvm_module() -> None:
+    finding = found(cannot_start, "failed call to cuInit: CUDA_ERROR_UNKNOWN")
+    assert (finding.cause, finding.fixes[0].id) == ("uvm-not-ready", "renew-uvm")
+
+
+def test_no_libcuda_on_wsl_is_a_wrong_libcuda() -> None:
+    finding = found(cannot_start, "failed call to cuInit: UNKNOWN ERROR (303)", os="WSL2")
+    assert (finding.cause, finding.fixes[0].id) == ("wsl-libcuda", "wsl-libcuda-first")
+
+
+def test_a_stub_is_a_loader_path() -> None:
+    finding = found(cannot_start, "cuInit: UNKNOWN ERROR (34)", container="docker")
+    assert (finding.cause, finding.fixes[0].id) == ("container-no-gpu", "loader-finds-libcuda")
+
+
+def test_a_busy_device_is_its_compute_mode() -> None:
+    finding = found(cannot_start, "CUDA-capable device(s) is/are busy or unavailable")
+    assert (finding.cause, finding.fixes[0].id) == ("device-permission-mode", "compute-mode-default")
+
+
+def test_stubs_on_the_path_of_wsl() -> None:
+    finding = found(
+        cannot_start, "Epoch 1/2", os="WSL2", env_LD_LIBRARY_PATH="/usr/local/cuda/lib64/stubs:/usr/lib/wsl/lib"
+    )
+    assert (finding.cause, finding.fixes[0].id) == ("wsl-libcuda", "wsl-libcuda-first")

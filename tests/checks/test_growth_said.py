@@ -1,0 +1,35 @@
+"""GD452: a version that does not fit goes before memory."""
+
+from __future__ import annotations
+
+from gpudoctor_checks.memory.growth_said import no_memory_left
+from tests.checks.texts import FAULTY, found, text_case
+
+CASE = text_case("GD452", "failed to create cublas handle: CUBLAS_STATUS_ALLOC_FAILED", variants=FAULTY)
+
+
+def test_cudnn_that_cannot_start_wants_growth() -> None:
+    finding = found(
+        no_memory_left,
+        "Failed to get convolution algorithm. This is probably because cuDNN failed to initialize, so try looking to see if a warning log message was printed above.",
+    )
+    assert (finding.cause, finding.fixes[0].id) == ("no-growth", "memory-growth")
+
+
+def test_growth_that_is_set_too_late() -> None:
+    finding = found(no_memory_left, "RuntimeError: Physical devices cannot be modified after being initialized")
+    assert (finding.cause, finding.fixes[0].id) == ("no-growth", "memory-growth")
+
+
+def test_another_option_that_is_set_too_late() -> None:
+    finding = found(no_memory_left, "RuntimeError: Virtual devices cannot be modified after being initialized")
+    assert (finding.cause, finding.fixes[0].id) == ("early-allocation", "memory-growth-in-program")
+
+
+def test_with_growth_on_a_reserve_is_left() -> None:
+    finding = found(
+        no_memory_left,
+        "could not create cudnn handle: CUDNN_STATUS_INTERNAL_ERROR",
+        env_TF_FORCE_GPU_ALLOW_GROWTH="true",
+    )
+    assert (finding.cause, finding.fixes[0].id) == ("no-growth", "memory-limit")

@@ -1,0 +1,51 @@
+"""GD251: the name of the library, and how TensorFlow was installed, choose the cure."""
+
+from __future__ import annotations
+
+from gpudoctor_checks.libraries.libraries_said import not_opened
+from tests.checks.texts import UNUSABLE, found, text_case
+
+CASE = text_case(
+    "GD251",
+    "Could not load dynamic library 'libcudnn.so.8'; dlerror: libcudnn.so.8: cannot open shared object file: No such file or directory",
+    variants=UNUSABLE,
+)
+
+
+def test_another_major_version_is_named() -> None:
+    finding = found(
+        not_opened,
+        "Could not load dynamic library 'libcudnn.so.7'; dlerror: libcudnn.so.7: cannot open shared object file",
+        cudnn="8.0.2",
+        tf="2.3.0",
+    )
+    assert (finding.cause, finding.fixes[0].id) == ("missing-cuda-libs", "install-matching-cuda")
+
+
+def test_in_conda_the_library_comes_from_conda() -> None:
+    finding = found(not_opened, "Could not load dynamic library 'libcublas.so.12'", tf="2.17.0 (conda-forge)")
+    assert (finding.cause, finding.fixes[0].id) == ("missing-cuda-libs", "install-conda-libraries")
+
+
+def test_the_release_that_does_not_look_into_its_wheels() -> None:
+    finding = found(not_opened, "Cannot dlopen some GPU libraries. Please make sure", tf="2.16.1")
+    assert (finding.cause, finding.fixes[0].id) == ("and-cuda-wheels", "mend-runpath")
+
+
+def test_without_a_name_the_library_is_found_first() -> None:
+    finding = found(not_opened, "Cannot dlopen some GPU libraries. Please make sure")
+    assert (finding.cause, finding.fixes[0].id) == ("missing-cuda-libs", "restore-library-path")
+
+
+def test_an_environment_without_the_extra_gets_it() -> None:
+    finding = found(not_opened, "Could not find cuda drivers on your machine, GPU will not be used.", tf="2.14.0")
+    assert (finding.cause, finding.fixes[0].id) == ("missing-cuda-libs", "install-tensorflow")
+
+
+def test_libcuda_itself_on_wsl() -> None:
+    finding = found(
+        not_opened,
+        "Could not load library libcudnn_cnn_infer.so.8. Error: libcuda.so: cannot open shared object file: No such file or directory",
+        os="WSL2",
+    )
+    assert (finding.cause, finding.fixes[0].id) == ("wsl-libcuda", "wsl-libcuda-first")

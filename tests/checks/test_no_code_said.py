@@ -1,0 +1,29 @@
+"""GD254: the capability tells Blackwell from the rest."""
+
+from __future__ import annotations
+
+from gpudoctor_checks.libraries.no_code_said import cannot_run
+from tests.checks.texts import FAULTY, found, text_case
+
+CASE = text_case("GD254", "CUDA error: no kernel image is available for execution on the device", variants=FAULTY)
+
+
+def test_ptx_that_cannot_be_compiled_on_blackwell() -> None:
+    finding = found(
+        cannot_run, "'cuModuleLoadData(&module, data)' failed with 'CUDA_ERROR_INVALID_PTX'", gpu="RTX 5090"
+    )
+    assert (finding.cause, finding.fixes[0].id) == ("blackwell", "run-ngc-container")
+
+
+def test_no_kernel_image_on_an_older_gpu() -> None:
+    finding = found(cannot_run, "no kernel image is available for execution on the device", gpu="Tesla K80")
+    assert finding.cause == "no-kernel"
+
+
+def test_ptx_newer_than_the_driver() -> None:
+    finding = found(
+        cannot_run,
+        "CUDA_ERROR_UNSUPPORTED_PTX_VERSION: the provided PTX was compiled with an unsupported toolchain.",
+        gpu="A100",
+    )
+    assert (finding.cause, finding.fixes[0].id) == ("driver-too-old", "install-driver")

@@ -1,0 +1,39 @@
+"""GD155: container, variable and missing driver are weighed against each other."""
+
+from __future__ import annotations
+
+from gpudoctor_checks.driver.no_device_said import no_device
+from tests.checks.texts import UNUSABLE, found, text_case
+
+CASE = text_case(
+    "GD155", "failed call to cuInit: CUDA_ERROR_NO_DEVICE: no CUDA-capable device is detected", variants=UNUSABLE
+)
+
+
+def test_no_libcuda_in_a_container_is_a_container_without_gpu() -> None:
+    finding = found(no_device, "failed call to cuInit: UNKNOWN ERROR (303)", container="docker")
+    assert (finding.cause, finding.fixes[0].id) == ("container-no-gpu", "give-container-gpu")
+
+
+def test_no_libcuda_on_a_machine_is_a_driver_that_is_not_there() -> None:
+    finding = found(no_device, "failed call to cuInit: UNKNOWN ERROR (303)", container="none")
+    assert (finding.cause, finding.fixes[0].id) == ("kernel-module-not-loaded", "load-driver")
+
+
+def test_no_device_with_a_variable_is_the_variable() -> None:
+    finding = found(
+        no_device,
+        "failed call to cuInit: CUDA_ERROR_NO_DEVICE: no CUDA-capable device is detected",
+        env_CUDA_VISIBLE_DEVICES="bash",
+    )
+    assert (finding.cause, finding.fixes[0].id) == ("cuda-visible-devices", "set-visible-devices")
+
+
+def test_no_device_and_no_driver_in_a_container() -> None:
+    finding = found(
+        no_device,
+        "failed call to cuInit: CUDA_ERROR_NO_DEVICE: no CUDA-capable device is detected",
+        "kernel driver does not appear to be running on this host (HOST): /proc/driver/nvidia/version does not exist",
+        container="yes",
+    )
+    assert (finding.cause, finding.fixes[0].id) == ("container-no-gpu", "give-container-gpu")

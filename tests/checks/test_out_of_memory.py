@@ -1,0 +1,54 @@
+"""GD451: one cause in five is a batch that is too large."""
+
+from __future__ import annotations
+
+from gpudoctor_checks.memory.out_of_memory import ran_out
+from tests.checks.texts import FAULTY, found, text_case
+
+CASE = text_case(
+    "GD451",
+    "OOM when allocating tensor with shape[32,512,512,64] and type float on /job:localhost/replica:0/task:0/device:GPU:0 by allocator GPU_0_bfc",
+    variants=FAULTY,
+)
+
+
+def test_a_told_size_is_a_model_or_batch() -> None:
+    finding = found(
+        ran_out,
+        "OOM when allocating tensor with shape[32,512,512,64] and type float on /job:localhost/replica:0/task:0/device:GPU:0 by allocator GPU_0_bfc",
+    )
+    assert (finding.cause, finding.fixes[0].id) == ("batch-too-large", "smaller-batch")
+
+
+def test_bare_words_want_a_measurement() -> None:
+    finding = found(ran_out, "ResourceExhaustedError")
+    assert (finding.cause, finding.fixes[0].id) == ("batch-too-large", "measure-memory")
+
+
+def test_a_whole_array() -> None:
+    finding = found(ran_out, "_EagerConst: Dst tensor is not initialized.")
+    assert (finding.cause, finding.fixes[0].id) == ("data-on-gpu", "data-on-cpu")
+
+
+def test_code_of_xla() -> None:
+    finding = found(ran_out, "Failed to load in-memory CUBIN: CUDA_ERROR_OUT_OF_MEMORY: out of memory")
+    assert (finding.cause, finding.fixes[0].id) == ("xla-memory", "memory-growth")
+
+
+def test_a_pool_that_is_a_rest() -> None:
+    finding = found(
+        ran_out,
+        "Allocator (GPU_0_bfc) ran out of memory trying to allocate 105.16MiB (rounded to 110272000)requested by op x",
+        "total_region_allocated_bytes_: 55115776 memory_limit_: 55115776 available bytes: 0 curr_region_allocation_bytes_: 110231552",
+        "Limit:                    55115776",
+    )
+    assert (finding.cause, finding.fixes[0].id) == ("other-process", "end-other-process")
+
+
+def test_regions_given_back_are_pieces() -> None:
+    finding = found(
+        ran_out,
+        "Allocator (GPU_0_bfc) ran out of memory trying to allocate 34.10MiB (rounded to 35758080)requested by op x",
+        "Garbage collection: deallocate free memory regions (i.e., allocations) so that we can",
+    )
+    assert (finding.cause, finding.fixes[0].id) == ("fragmentation", "async-allocator")

@@ -1,0 +1,37 @@
+"""GD351: the package that does not fit is named."""
+
+from __future__ import annotations
+
+from gpudoctor_checks.tensorflow.packages_said import clash
+from tests.checks.texts import FAULTY, found, text_case
+
+CASE = text_case("GD351", "A module that was compiled using NumPy 1.x cannot be run in", variants=FAULTY)
+
+
+def test_numpy_2_is_pinned() -> None:
+    finding = found(clash, "NumPy 2.0.0 as it may crash. To support both 1.x and 2.x", tf="2.14.0")
+    assert (finding.cause, finding.fixes[0].id) == ("numpy2", "pin-numpy")
+
+
+def test_protobuf_is_pinned() -> None:
+    finding = found(clash, "TypeError: Descriptors cannot be created directly.")
+    assert (finding.cause, finding.fixes[0].id) == ("protobuf", "pin-protobuf")
+
+
+def test_keras_2_asked_for_and_missing() -> None:
+    finding = found(
+        clash,
+        "Your environment has TF_USE_LEGACY_KERAS set to True, but you do not have the tf_keras package installed.",
+        tf="2.15",
+    )
+    assert (finding.cause, finding.fixes[0].id) == ("keras3", "install-tf-keras")
+
+
+def test_keras_2_code_under_keras_3() -> None:
+    finding = found(clash, "ValueError: A KerasTensor cannot be used as input to a TensorFlow function.", tf="2.16")
+    assert (finding.cause, finding.fixes[0].id) == ("keras3", "use-legacy-keras")
+
+
+def test_an_interpreter_without_tensorflow() -> None:
+    finding = found(clash, "ModuleNotFoundError: No module named 'tensorflow'")
+    assert (finding.cause, finding.fixes[0].id) == ("tensorflow-absent", "install-tensorflow")

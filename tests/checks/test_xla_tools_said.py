@@ -1,0 +1,25 @@
+"""GD256: libdevice first: without it nothing compiles."""
+
+from __future__ import annotations
+
+from gpudoctor_checks.libraries.xla_tools_said import lacking
+from tests.checks.texts import FAULTY, found, text_case
+
+CASE = text_case("GD256", "libdevice not found at ./libdevice.10.bc", variants=FAULTY)
+
+
+def test_libdevice_in_conda_comes_from_conda() -> None:
+    finding = found(
+        lacking, "libdevice is required by this HLO module but was not found at ./libdevice.10.bc", conda="yes"
+    )
+    assert (finding.cause, finding.fixes[0].id) == ("xla-libdevice-ptxas", "install-cuda-nvcc")
+
+
+def test_a_flag_that_points_elsewhere_is_turned() -> None:
+    finding = found(lacking, "--xla_gpu_cuda_data_dir=/opt/miniconda3/envs/other/lib")
+    assert (finding.cause, finding.fixes[0].id) == ("xla-libdevice-ptxas", "xla-flags-here")
+
+
+def test_a_base_image_has_no_ptxas() -> None:
+    finding = found(lacking, "Couldn't invoke ptxas --version", container_image="nvidia/cuda:10.1-base")
+    assert (finding.cause, finding.fixes[0].id) == ("xla-libdevice-ptxas", "image-with-ptxas")
