@@ -24,7 +24,8 @@ def run(arguments: Arguments) -> int:
             )
         from gpudoctor.tui.once import print_once  # noqa: PLC0415  # the dashboard does not need it
 
-        return print_once(root, form="json" if arguments.json else "csv" if arguments.csv else "text")
+        form = "json" if arguments.json else "csv" if arguments.csv else "text"
+        return print_once(root, form=form, identifiers=arguments.include_identifiers)
     from gpudoctor.tui.start import start  # noqa: PLC0415  # Textual, which nothing else may load
 
     return start(

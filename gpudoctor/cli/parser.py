@@ -234,6 +234,7 @@ def _monitor(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--once", action="store_true", help="print one reading and end")
     parser.add_argument("--json", action="store_true", help="print one reading as JSON")
     parser.add_argument("--csv", action="store_true", help="print one reading as CSV, a line for each GPU")
+    _privacy(parser)
     parser.add_argument("--interval", type=_interval, metavar="S", help="seconds between readings (default: 1)")
     parser.add_argument("--theme", choices=("dark", "light", "contrast"), help="colours (default: dark)")
     parser.add_argument("--readonly", action="store_true", help="no signals to processes")

@@ -55,7 +55,7 @@ class MonitorApp(App[int]):
         super().__init__()
         self.options, self.source, self.readonly = options, source, options.readonly
         self.watch_state = Watch(source="DEMO" if options.demo else "SNAPSHOT" if options.snapshot else "")
-        self._listener = Listener()
+        self._listener, self._followed = Listener(), 0
         self.scans = Scans(self._listener, self._take_news)
         themes.register(self, options.theme)
 
@@ -86,8 +86,6 @@ class MonitorApp(App[int]):
             self._followed = self.source.restarts
             self._listener.forget(before)
             self._listener.listen(self.source.fd, self._take_reading)
-
-    _followed = 0
 
     def _beat(self) -> None:
         before = self.source.fd
@@ -191,7 +189,10 @@ class MonitorApp(App[int]):
 
     def get_system_commands(self, screen: Screen[Any]) -> Iterable[SystemCommand]:
         """Return every key of the view and of the app as a command of the palette."""
-        for binding in (*screen.active_bindings.values(),):
-            if binding.binding.show and binding.binding.description:
-                run = partial(self.run_action, binding.binding.action, binding.node)
-                yield SystemCommand(binding.binding.description, f"key {binding.binding.key}", run)
+        known: set[str] = set()
+        for active in screen.active_bindings.values():
+            binding = active.binding
+            if binding.show and binding.description and binding.description not in known:
+                known.add(binding.description)
+                run = partial(self.run_action, binding.action, active.node)
+                yield SystemCommand(binding.description, f"key {binding.key_display or binding.key}", run)

@@ -10,6 +10,7 @@ from gpudoctor.tui.sampling.child import Child
 from gpudoctor.tui.sampling.wire import Ended, Inbox
 
 MODULE = "gpudoctor.tui.sampling.examiner"
+STATUS_WAIT_S = 0.1  # as in child.py: measured under 10 ms
 END_GRACE_S = 3.0  # after SIGINT the probe's own children are ended in well under a second; then it is killed
 
 
@@ -38,7 +39,7 @@ class Examination:
         try:
             told = cast("list[Progress]", self._inbox.take())
         except Ended:
-            code = self._child.ended()
+            code = self._child.ended(STATUS_WAIT_S)
             how = "was cancelled" if self.cancelled else f"ended without a report (exit {code})"
             told = [Progress(failure=f"the {self.title} {how}")]
         if not told:

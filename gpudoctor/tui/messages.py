@@ -7,11 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from gpudoctor.model.gpu import Gpu
 from gpudoctor.model.machine import Nvml
 from gpudoctor.model.missing import NOT_COLLECTED, Maybe
-from gpudoctor.model.report import Report
+
+if TYPE_CHECKING:
+    from gpudoctor.model.report import Report  # the sampler and --once have no report, and would pay for its import
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,17 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from time import monotonic
 
+from gpudoctor.probe.plan import PLANS
 from gpudoctor.tui.examination import Examination
 from gpudoctor.tui.listener import Listener
 from gpudoctor.tui.messages import Progress
 from gpudoctor.tui.views import doctor
 from gpudoctor.tui.views.lines import Line, Span, fit
 
-# The names of the probe's trials; a test holds them against the probe, whose own list would load it all into this process.
-TRIALS = (
-    "baseline", "cpu", "gradcheck", "prefetch", "map", "precision", "jit", "eager", "numpy_loop", "batch_ladder",
-    "fragmentation", "replicas",
-)  # fmt: skip
+TRIALS = tuple(plan.name for plan in PLANS)
 LOAD_WARNING = (
     "It trains the reference network. A GPU that others use is left alone; an idle one works for about a minute."
 )
@@ -26,30 +23,31 @@ class Scans:
 
     def __init__(self, listener: Listener, on_news: Callable[[Progress], None]) -> None:
         self._listener, self._on_news = listener, on_news
-        self._running: Examination | None = None
+        self.running: Examination | None = None
         self._failure = ""
         self.pages: Mapping[str, str] = {}
 
     @property
     def busy(self) -> bool:
         """Return whether one is running."""
-        return self._running is not None and not self._running.last.ended
+        return self.running is not None and not self.running.last.ended
 
     def start(self, title: str, *arguments: str) -> None:
         """Start one, unless one is running."""
         if not self.busy:
             self._failure = ""
-            self._running = Examination(title, *arguments)
-            self._listener.listen(self._running.fd, self._take)
+            self.running = Examination(title, *arguments)
+            self._listener.listen(self.running.fd, self._take)
 
     def _take(self) -> None:
-        running = self._running
+        running = self.running
         if running is not None:
             fd, news = running.fd, running.take()
             if news is not None:
-                self._tell(fd, news)
+                self.tell(fd, news)
 
-    def _tell(self, fd: int, news: Progress) -> None:
+    def tell(self, fd: int, news: Progress) -> None:
+        """Take news of the scan whose pipe is `fd`."""
         if news.ended:
             self._listener.forget(fd)
         self._failure = news.failure
@@ -58,25 +56,25 @@ class Scans:
 
     def check(self) -> None:
         """Kill one that was cancelled and does not end."""
-        running = self._running
+        running = self.running
         if running is not None and self.busy:
             fd, killed = running.fd, running.check()
             if killed is not None:
-                self._tell(fd, killed)
+                self.tell(fd, killed)
 
     def cancel(self) -> None:
         """Ask the running one to end."""
-        if self._running is not None and self.busy:
-            self._running.cancel()
+        if self.running is not None and self.busy:
+            self.running.cancel()
 
     def line(self, width: int) -> Line:
         """Return how far it is, or why the last one failed; () where neither is to be told."""
-        running = self._running
+        running = self.running
         if running is not None and not running.last.ended:
             return doctor.progress_line(running.title, running.last, monotonic() - running.started, width)
         return (Span(fit(f" ! {self._failure}", width), "bad"),) if self._failure else ()
 
     def close(self) -> None:
         """End what runs."""
-        if self._running is not None:
-            self._running.close()
+        if self.running is not None:
+            self.running.close()

@@ -59,6 +59,11 @@ class Child:
         with suppress(OSError, ValueError):
             self._process.stdin.write(f"{words}\n".encode())
 
+    def stop_listening(self) -> None:
+        """Close its standard input, as the end of this process would."""
+        if self._process.stdin is not None:
+            self._process.stdin.close()
+
     def ask_to_end(self) -> None:
         """Send SIGINT, so that it can end what it started."""
         with suppress(OSError):
@@ -75,6 +80,9 @@ class Child:
         abandoned.append(self._process)
         reap(REAP_WAIT_S)
 
-    def ended(self) -> int | None:
-        """Return its exit code, negative for a signal; None while it lives."""
-        return self._process.poll()
+    def ended(self, wait_s: float = 0.0) -> int | None:
+        """Return its exit code, negative for a signal; None while it lives. The code comes a moment after the pipe's end."""
+        limit = monotonic() + wait_s
+        while self._process.poll() is None and monotonic() < limit:
+            sleep(REAP_STEP_S)
+        return self._process.returncode

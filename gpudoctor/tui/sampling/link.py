@@ -19,6 +19,7 @@ MODULE = "gpudoctor.tui.sampling.sampler"
 HUNG_AFTER_S = 10.0
 STALE_AFTER_S = 3.0  # the deadline of a passive source, collect/isolate.py: from here on the screen says so
 FIRST_BACKOFF_S, LONGEST_BACKOFF_S = 1.0, 60.0
+STATUS_WAIT_S = 0.1  # as in child.py: measured under 10 ms
 RETRY_REFUSED_S = 30.0  # a driver may be loaded while we watch; only a fresh process sees it
 
 
@@ -28,17 +29,17 @@ class SamplerLink:
     def __init__(self, root: str = "/", interval_s: float = 1.0) -> None:
         self._root, self._interval_s = root, interval_s
         self._tree = False
-        self._backoff_s = FIRST_BACKOFF_S
+        self.backoff_s = FIRST_BACKOFF_S
         self._nvml_at: float | None = None
         self.trouble = ""
         self.restarts = 0
         self._start(0.0)
 
     def _start(self, delay_s: float) -> None:
-        self._child = Child(
+        self.child = Child(
             MODULE, "--root", self._root, "--interval", f"{self._interval_s:g}", "--delay", f"{delay_s:g}"
         )
-        self._inbox = Inbox(self._child.fd)
+        self._inbox = Inbox(self.child.fd)
         now = monotonic()
         self._started, self._heard = now, now
         self._nvml_due = now + delay_s
@@ -48,12 +49,12 @@ class SamplerLink:
     @property
     def fd(self) -> int:
         """Return the descriptor to watch; it changes with each restart."""
-        return self._child.fd
+        return self.child.fd
 
     @property
     def pid(self) -> int:
         """Return the sampler's process id."""
-        return self._child.pid
+        return self.child.pid
 
     def tell(self, words: str) -> None:
         """Pass a command on."""
@@ -61,14 +62,14 @@ class SamplerLink:
             self._tree = words == "tree 1"
         elif words.startswith("interval "):
             self._interval_s = float(words.partition(" ")[2])
-        self._child.tell(words)
+        self.child.tell(words)
 
     def take(self) -> Reading | None:
         """Return the newest reading, if one has come; may replace the child."""
         try:
             readings = cast("list[Reading]", self._inbox.take())
         except Ended:
-            code = self._child.ended()
+            code = self.child.ended(STATUS_WAIT_S)
             how = f"signal {-code}" if code is not None and code < 0 else "without a word"
             self._replace(f"NVML sampling ended ({how})")
             return None
@@ -94,8 +95,8 @@ class SamplerLink:
             fresh = reading.nvml.status == "ok"
             if fresh:
                 self._nvml_at, self.trouble = now, ""
-                if now - self._nvml_due > self._backoff_s:
-                    self._backoff_s = FIRST_BACKOFF_S
+                if now - self._nvml_due > self.backoff_s:
+                    self.backoff_s = FIRST_BACKOFF_S
             elif isinstance(reading.nvml.status, str) and now - self._started > RETRY_REFUSED_S:
                 self._restart(0.0)
             return
@@ -105,15 +106,15 @@ class SamplerLink:
             self._replace(self.trouble)
 
     def _replace(self, why: str) -> None:
-        delay, self._backoff_s = self._backoff_s, min(2 * self._backoff_s, LONGEST_BACKOFF_S)
+        delay, self.backoff_s = self.backoff_s, min(2 * self.backoff_s, LONGEST_BACKOFF_S)
         self.trouble = f"{why}; asked again in {delay:.0f} s"
         self._restart(delay)
 
     def _restart(self, delay_s: float) -> None:
-        self._child.kill()
+        self.child.kill()
         self.restarts += 1
         self._start(delay_s)
 
     def close(self) -> None:
         """End the sampler."""
-        self._child.kill()
+        self.child.kill()

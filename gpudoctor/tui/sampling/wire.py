@@ -14,7 +14,7 @@ CHUNK = 1 << 16  # the capacity of a Linux pipe (man 7 pipe)
 
 
 class Ended(Exception):  # noqa: N818  # an event, not an error
-    """The other end of the pipe is closed."""
+    """The other end of the pipe is closed, or sends what is no message."""
 
 
 class Inbox:
@@ -43,7 +43,10 @@ class Inbox:
             end = LENGTH.size + length
             if len(self._buffer) < end:
                 break
-            messages.append(pickle.loads(self._buffer[LENGTH.size : end]))  # noqa: S301  # written by our own child
+            try:
+                messages.append(pickle.loads(self._buffer[LENGTH.size : end]))  # noqa: S301  # written by our own child
+            except Exception as error:  # one whose memory a driver overwrote writes anything
+                raise Ended from error
             del self._buffer[:end]
         return messages
 

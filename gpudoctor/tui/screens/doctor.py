@@ -19,8 +19,8 @@ class DoctorScreen(ViewScreen):
     """Findings, fixes and checks of the last scan."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("down,j", "move(1)", "next"),
-        Binding("up,k", "move(-1)", "last"),
+        Binding("down,j", "move(1)", "next entry"),
+        Binding("up,k", "move(-1)", "previous entry"),
         Binding("pagedown", "scroll_details(5)", "scroll the details"),
         Binding("pageup", "scroll_details(-5)", "scroll back", show=False),
         Binding("home", "move(-1000)", "first", show=False),

@@ -21,16 +21,16 @@ class MachineScreen(ViewScreen):
     """GPUs, their history, the host and the processes."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("left,h", "move_gpu(-1)", "last GPU"),
+        Binding("left,h", "move_gpu(-1)", "previous GPU"),
         Binding("right,l", "move_gpu(1)", "next GPU"),
         Binding("down,j", "move_row(1)", "next process"),
-        Binding("up,k", "move_row(-1)", "last process"),
+        Binding("up,k", "move_row(-1)", "previous process"),
         Binding("pagedown", "move_row(10)", "ten processes on", show=False),
         Binding("pageup", "move_row(-10)", "ten processes back", show=False),
         Binding("s", "span(1)", "longer history"),
         Binding("S", "span(-1)", "shorter history"),
         Binding("o", "order(1)", "next order of processes"),
-        Binding("O", "order(-1)", "last order of processes"),
+        Binding("O", "order(-1)", "previous order of processes"),
         Binding("t", "tree", "process tree"),
         Binding("slash", "filter", "filter processes"),
         Binding("space", "tag", "tag the process"),

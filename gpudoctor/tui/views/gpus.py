@@ -110,7 +110,7 @@ def _with_bar(percent: int | Missing, width: int) -> Line:
 def _memory(gpu: Gpu, _: Traffic, width: int) -> Line:
     memory = gpu.memory
     used = words.share(memory.used_bytes, memory.total_bytes)
-    text = f"{words.gib(memory.used_bytes)}/{words.gib(memory.total_bytes)}G"
+    text = words.pair(words.gib(memory.used_bytes), words.gib(memory.total_bytes), "G")
     number = fit_right(text, 11)
     if used is None or width < 15:
         return (Span(fit(number, width), "" if used is not None else "dim"),)
@@ -118,7 +118,7 @@ def _memory(gpu: Gpu, _: Traffic, width: int) -> Line:
 
 
 def _power(gpu: Gpu, _: Traffic, width: int) -> Line:
-    return (Span(fit_right(f"{words.amount(gpu.power.draw_w)}/{words.amount(gpu.power.limit_w, 'W')}", width)),)
+    return (Span(fit_right(words.pair(words.amount(gpu.power.draw_w), words.amount(gpu.power.limit_w), "W"), width)),)
 
 
 def _temperature(gpu: Gpu, _: Traffic, width: int) -> Line:
@@ -128,7 +128,9 @@ def _temperature(gpu: Gpu, _: Traffic, width: int) -> Line:
 
 
 def _clock(gpu: Gpu, _: Traffic, width: int) -> Line:
-    return (Span(fit_right(f"{words.amount(gpu.clocks.sm_mhz)}/{words.amount(gpu.clocks.sm_max_mhz)}", width)),)
+    return (
+        Span(fit_right(words.pair(words.amount(gpu.clocks.sm_mhz), words.amount(gpu.clocks.sm_max_mhz), ""), width)),
+    )
 
 
 def _memory_clock(gpu: Gpu, _: Traffic, width: int) -> Line:
@@ -151,7 +153,7 @@ def _fan(gpu: Gpu, _: Traffic, width: int) -> Line:
 def _ecc(gpu: Gpu, _: Traffic, width: int) -> Line:
     ecc = gpu.ecc
     off = ecc.enabled is False
-    text = "off" if off else f"{words.amount(ecc.corrected)}/{words.amount(ecc.uncorrected)}"
+    text = "off" if off else words.pair(words.amount(ecc.corrected), words.amount(ecc.uncorrected), "")
     return (Span(fit_right(text, width), "bad" if either(ecc.uncorrected, 0) else ""),)
 
 

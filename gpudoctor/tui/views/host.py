@@ -5,7 +5,7 @@ from __future__ import annotations
 from gpudoctor.model.missing import Missing
 from gpudoctor.tui.messages import HostLoad
 from gpudoctor.tui.views import words
-from gpudoctor.tui.views.lines import HEIGHT_BLOCKS, Line, Span, bar, crop, joined
+from gpudoctor.tui.views.lines import HEIGHT_BLOCKS, Line, Span, bar, crop, joined, width_of
 
 BUSY_PERCENT = 90.0  # display only: from here a core's column is lit
 BAR = 12
@@ -14,16 +14,15 @@ BAR = 12
 def host_lines(host: HostLoad, width: int) -> list[Line]:
     """Return CPU with a column for each core, then memory, disk and network."""
     memory = words.share(host.memory_used_bytes, host.memory_total_bytes)
-    parts = [
+    parts: list[Line] = [
         _labelled(
             "RAM", f"{words.gib(host.memory_used_bytes)}/{words.gib(host.memory_total_bytes)} GiB", memory, width
         ),
-        _labelled("swap", words.size(host.swap_used_bytes), None, width),
         (
             Span("disk ", "dim"),
             *_flow(host.disk_read_bytes_per_s, "read"),
             Span(" "),
-            *_flow(host.disk_write_bytes_per_s, "written"),
+            *_flow(host.disk_write_bytes_per_s, "write"),
         ),
         (
             Span("net ", "dim"),
@@ -32,7 +31,17 @@ def host_lines(host: HostLoad, width: int) -> list[Line]:
             *_flow(host.net_sent_bytes_per_s, "out"),
         ),
     ]
-    return [_cpu(host, width), crop((Span(" "), *joined(parts)), width)]
+    parts.append(_labelled("swap", words.size(host.swap_used_bytes), None, width))
+    return [_cpu(host, width), (Span(" "), *joined(_that_fit(parts, width - 1)))]
+
+
+def _that_fit(parts: list[Line], width: int) -> list[Line]:
+    """Return the parts that fit whole: half a figure would read as another figure."""
+    kept: list[Line] = []
+    for part in parts:
+        if width_of((*joined([*kept, part]),)) <= width:
+            kept.append(part)
+    return kept
 
 
 def _cpu(host: HostLoad, width: int) -> Line:

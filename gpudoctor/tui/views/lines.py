@@ -108,8 +108,12 @@ def wrap(text: str, width: int, indent: str = "") -> list[str]:
     """Return the text in lines of the width, broken between words; a longer word is broken where it must be."""
     lines: list[str] = []
     for paragraph in text.splitlines() or [""]:
-        line = ""
-        for word in plain(paragraph).split(" "):
+        text_only = plain(paragraph)
+        if len(text_only) <= width:  # as it stands: columns and indents are the author's
+            lines.append(text_only)
+            continue
+        line = text_only[: len(text_only) - len(text_only.lstrip())]
+        for word in text_only.split():
             if line and len(line) + 1 + len(word) > width:
                 lines.append(line)
                 line = indent

@@ -1,6 +1,6 @@
 """The machine view as one frame: which part gets how many lines, on any size of screen, for 1 to 16 GPUs.
 
-What may never be missing comes first: the GPUs, then why, then the host and one process; plots get what is left over.
+What may never be missing comes first: the GPUs, then the host and one process, then why; plots get what is left over.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from gpudoctor.tui.watch import Watch
 FIXED = 3  # header, trouble, footer
 HOST = 3  # its rule and two lines
 LEAST_PLOT, MOST_PLOT = 4, 25  # lines, with the rule
+NOTHING = 3  # what is said where there is no GPU
 LEAST_PROCESSES = 3  # rule, heading, one row
 
 KEYS = (
@@ -49,9 +50,9 @@ class Heights(NamedTuple):
 
 
 def heights(height: int, gpus: int, processes: int, why: int = 1) -> Heights:
-    """Return how the lines are shared out."""
+    """Return how the lines are shared out. `gpus` and `processes` are numbers of them, `why` the lines it would like."""
     left = height - FIXED
-    for_gpus = max(1, min(left, gpus))
+    for_gpus = max(1, min(left, gpus + 1 if gpus else NOTHING))
     left -= for_gpus
     for_why = min(why, max(0, left - 4)) if left < LEAST_PLOT + HOST + LEAST_PROCESSES else why
     left -= for_why
@@ -59,7 +60,7 @@ def heights(height: int, gpus: int, processes: int, why: int = 1) -> Heights:
     left -= host
     wanted = min(max(processes, 1) + 2, max(LEAST_PROCESSES, left // 2))
     plots = min(left - wanted, MOST_PLOT)
-    if plots < LEAST_PLOT:
+    if plots < LEAST_PLOT or not gpus:
         plots = 0
     return Heights(for_gpus, for_why, plots, host, left - plots)
 
@@ -73,7 +74,7 @@ def machine_frame(watch: Watch, width: int, height: int) -> list[Line]:
         if reading.gpus
         else no_gpu_lines(reading, watch.trouble, width)
     )
-    share = heights(height, len(top), len(rows), why_height(watch.report))
+    share = heights(height, len(reading.gpus), len(rows), why_height(watch.report))
     trouble = f"{watch.trouble}; the GPUs are shown as last seen" if watch.trouble and reading.gpus else watch.trouble
     lines = [
         header_line("machine", watch.reading, width, source=watch.banner),

@@ -29,6 +29,8 @@ STATUS_WORDS = {
     "reset_required": "needs a reset",
     "no_permission": "no permission to read it",
     "not_supported": "tells nothing",
+    "timeout": "does not answer",
+    "not_read": "not asked",
 }
 
 
@@ -56,6 +58,11 @@ def size(value: Maybe[int] | Maybe[float]) -> str:
     return f"{value:.0f}B"
 
 
+def pair(now: str, most: str, unit: str) -> str:
+    """Return `now/most` with the unit, `-` where neither is known."""
+    return UNKNOWN if now == most == UNKNOWN else f"{now}/{most}{unit}"
+
+
 def rate(value: Maybe[int] | Maybe[float]) -> str:
     """Return bytes per second."""
     return UNKNOWN if isinstance(value, Missing) else f"{size(value)}/s"
@@ -78,9 +85,10 @@ def short_name(gpu: Gpu) -> str:
 
 def state(gpu: Gpu, xids: tuple[int, ...] = ()) -> tuple[str, str, str]:
     """Return sign, words and style of what is the matter with a GPU; the sign tells as much as the colour."""
+    recorded = [f"Xid {xids[-1]}"] if xids else []
     if gpu.status != "ok":
-        return "x", STATUS_WORDS.get(gpu.status, gpu.status.replace("_", " ")), "bad"
-    troubles = [*_reasons(gpu, "critical"), *_ecc(gpu), *([f"Xid {xids[-1]}"] if xids else [])]
+        return "x", ", ".join([STATUS_WORDS.get(gpu.status, gpu.status.replace("_", " ")), *recorded]), "bad"
+    troubles = [*_reasons(gpu, "critical"), *_ecc(gpu), *recorded]
     if troubles:
         return "x", ", ".join(troubles), "bad"
     slowed = _reasons(gpu, "thermal")

@@ -38,7 +38,7 @@ class Panel(Widget):
             Region(begin, y, end - begin, 1)
             for y, (before, now) in enumerate(zip_longest(old, self._lines, fillvalue=NOTHING))
             if before != now
-            for begin, end in (_changed(before, now),)
+            for begin, end in (changed_cells(before, now),)
         ]
         for region in regions:
             self._strips.pop(region.y, None)
@@ -74,7 +74,7 @@ class Panel(Widget):
         return style
 
 
-def _changed(before: Line, now: Line) -> tuple[int, int]:
+def changed_cells(before: Line, now: Line) -> tuple[int, int]:
     """Return the first and one past the last cell that differs."""
     same = 0
     for old, new in zip(before, now, strict=False):

@@ -1,0 +1,108 @@
+"""`gpudoctor monitor --once` and pipes: one reading, no escape codes, nothing loaded that it does not need."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import os
+import pty
+import subprocess
+import sys
+from pathlib import Path
+
+from tests.fakes import FURTHER_SCENARIOS, SCENARIOS, environment
+from tests.system.command import Run, assert_clean, gpudoctor
+
+HEAVY = ("textual", "rich", "tensorflow", "psutil", "importlib.metadata", "gpudoctor.diagnose", "gpudoctor_checks")
+
+
+def _once(name: str, folder: Path, *arguments: str) -> Run:
+    scenario = {**SCENARIOS, **FURTHER_SCENARIOS}[name]
+    run = gpudoctor("monitor", *arguments, env=environment(scenario, folder))
+    assert_clean(run)
+    assert "\x1b" not in run.out
+    return run
+
+
+def test_text_shows_each_gpu_with_its_own_figures(tmp_path: Path) -> None:
+    run = _once("base", tmp_path, "--once")
+    assert run.code == 0
+    assert "97%" in run.lines[2]
+    assert "690/700W" in run.lines[2]
+    assert "1200/1980" in run.lines[2]
+    assert "x too hot: slowed by HW" in run.lines[2]
+    assert "a kernel ran" in run.lines[1]
+
+
+def test_off_a_terminal_the_dashboard_is_one_reading_and_a_note(tmp_path: Path) -> None:
+    run = _once("base", tmp_path)
+    assert "not a terminal" in run.err
+    assert "690/700W" in run.out
+
+
+def test_json_has_units_in_its_names_and_reasons_for_what_is_missing(tmp_path: Path) -> None:
+    run = _once("utilization_not_supported", tmp_path, "--json")
+    document = run.document
+    assert document["schema_version"] == 1
+    assert document["gpus"][0]["temperature_c"] == 91
+    assert document["missing"]["gpus[0].utilization.gpu_percent"] == "not_supported"
+
+
+def test_json_names_nobody_unless_asked(tmp_path: Path) -> None:
+    assert "GPU-0000" not in _once("base", tmp_path / "a", "--json").out
+    assert "GPU-0000" in _once("base", tmp_path / "b", "--json", "--include-identifiers").out
+
+
+def test_csv_has_a_line_for_each_gpu(tmp_path: Path) -> None:
+    rows = list(csv.DictReader(io.StringIO(_once("healthy_8", tmp_path, "--csv").out)))
+    assert [row["gpu"] for row in rows] == [str(index) for index in range(8)]
+    assert rows[3]["kernel_percent"] == "85"
+    assert rows[3]["temperature_c"] == "45"
+
+
+def test_a_hung_driver_costs_its_deadline(tmp_path: Path) -> None:
+    run = _once("hang", tmp_path, "--json")
+    assert run.duration_s < 5
+    assert run.document["nvml"]["status"] == "timeout"
+
+
+def test_without_a_driver_it_says_so_and_exits_0(tmp_path: Path) -> None:
+    run = _once("no_nvml", tmp_path, "--once")
+    assert run.code == 0
+    assert "library not found" in run.out
+
+
+def test_it_loads_nothing_that_it_does_not_need(tmp_path: Path) -> None:
+    code = (
+        "import sys; from gpudoctor.cli.main import main; main(['monitor', '--once']); "
+        f"sys.stderr.write(','.join(name for name in {HEAVY!r} if name in sys.modules))"
+    )
+    env = environment(FURTHER_SCENARIOS["healthy"], tmp_path)
+    done = subprocess.run([sys.executable, "-c", code], env=env, capture_output=True, text=True, check=True)
+    assert done.stderr == ""
+
+
+def test_options_that_exclude_each_other_are_usage_errors(tmp_path: Path) -> None:
+    for words in (("--json", "--csv"), ("--demo", "--snapshot", "x"), ("--once", "--demo"), ("--interval", "0.1")):
+        run = gpudoctor("monitor", *words, env=environment(FURTHER_SCENARIOS["healthy"], tmp_path / words[0]))
+        assert run.code == 2
+        if "--json" in words:
+            assert json.loads(run.out)["summary"]["status"] == "unknown"
+
+
+def test_the_bare_command_on_a_terminal_opens_the_dashboard_and_q_ends_it(tmp_path: Path) -> None:
+    env = {**environment(FURTHER_SCENARIOS["healthy"], tmp_path), "TERM": "xterm-256color"}
+    pid, master = pty.fork()
+    if pid == 0:
+        os.execve(sys.executable, [sys.executable, "-m", "gpudoctor"], env)  # noqa: S606  # ours
+    seen = b""
+    while b"a kernel ran" not in seen:
+        seen += os.read(master, 65536)
+    os.write(master, b"q")
+    try:
+        while os.read(master, 65536):
+            pass
+    except OSError:
+        pass
+    assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0
