@@ -45,7 +45,10 @@ def examined(
 
     `announce`: print at once which interpreter it is; by default where text goes to stdout.
     """
-    target = choose_target(arguments.python or settings.python, environ=os.environ, folder=Path.cwd())
+    root = Path(os.environ.get("GPUDOCTOR_SYSROOT") or "/")
+    target = choose_target(
+        arguments.python or settings.python, environ=os.environ, folder=Path.cwd(), proc=root / "proc"
+    )
     rewrite: Rewrite = str if arguments.include_identifiers else rewriter_of_this_machine()
     named = {"executable": rewrite(str(target.executable)), "chosen_by": target.chosen_by}
     shown = announce if announce is not None else not arguments.json and arguments.output in {None, "-"}
@@ -55,7 +58,7 @@ def examined(
     request = Request(
         target=target,
         level=level,
-        root=Path(os.environ.get("GPUDOCTOR_SYSROOT") or "/"),
+        root=root,
         timeout_s=arguments.timeout or settings.timeout,
         force=arguments.force,
         trials=trials,

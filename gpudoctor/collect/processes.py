@@ -11,6 +11,7 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
+from gpudoctor.collect.notebook import command_words, is_kernel
 from gpudoctor.model.gpu import GpuProcess
 from gpudoctor.model.missing import Maybe, Missing
 
@@ -20,7 +21,9 @@ NOT_HERE = Missing("no such process to be seen from here")
 DOUBTFUL = Missing("the pid may belong to another PID namespace")
 NVIDIA_FILES = (b"/dev/nvidia", b"libcuda.so")  # what a process that uses a GPU has mapped
 
-About = tuple[Maybe[str], Maybe[str], Maybe[str], Maybe[bool]]  # name, user, command, own
+NOT_OWN = Missing("another user's process")
+
+About = tuple[Maybe[str], Maybe[str], Maybe[str], Maybe[bool], Maybe[bool]]  # name, user, command, own, notebook
 
 
 class Processes:
@@ -37,21 +40,32 @@ class Processes:
         about = self._known.get(pid)
         if about is None:
             about = self._known[pid] = self._look_up(pid)
-        name, user, command, own = about
-        return GpuProcess(pid=pid, kind=kind, memory_bytes=memory_bytes, name=name, user=user, command=command, own=own)
+        name, user, command, own, notebook = about
+        return GpuProcess(
+            pid=pid,
+            kind=kind,
+            memory_bytes=memory_bytes,
+            name=name,
+            user=user,
+            command=command,
+            own=own,
+            notebook=notebook,
+        )
 
     def _look_up(self, pid: int) -> About:
         if os.name != "posix":
-            return NOT_POSIX, NOT_POSIX, NOT_POSIX, NOT_POSIX
+            return _nothing(NOT_POSIX)
         folder = self._proc / str(pid)
         try:
             owner = folder.stat().st_uid
             name = (folder / "comm").read_text(encoding="utf-8", errors="replace").rstrip("\n")
         except OSError:
-            return NOT_HERE, NOT_HERE, NOT_HERE, NOT_HERE
+            return _nothing(NOT_HERE)
         if self._in_other_namespace() and not _uses_gpu(folder):
-            return DOUBTFUL, DOUBTFUL, DOUBTFUL, DOUBTFUL
-        return name, self._user(owner), _command(folder), owner == os.getuid()
+            return _nothing(DOUBTFUL)
+        words, own = command_words(folder), owner == os.getuid()
+        command = " ".join(words).strip() if words else Missing("no_permission")
+        return name, self._user(owner), command, own, is_kernel(words) if own else NOT_OWN
 
     def _user(self, uid: int) -> Maybe[str]:
         """Return the local account's name; a number is all that is known of one kept elsewhere."""
@@ -66,6 +80,10 @@ class Processes:
             except OSError:
                 self._foreign = False
         return self._foreign
+
+
+def _nothing(why: Missing) -> About:
+    return why, why, why, why, why
 
 
 def _uses_gpu(folder: Path) -> bool:
@@ -85,11 +103,3 @@ def _accounts(passwd: Path) -> Iterator[tuple[int, str]]:
     for fields in (line.split(":") for line in lines):
         if len(fields) > 2 and fields[2].isdecimal():
             yield int(fields[2]), fields[0]
-
-
-def _command(folder: Path) -> Maybe[str]:
-    try:
-        words = (folder / "cmdline").read_bytes().split(b"\0")
-    except OSError:
-        return Missing("no_permission")
-    return b" ".join(words).decode(errors="replace").strip()

@@ -12,12 +12,14 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from gpudoctor.collect.interpreter import Interpreter, NotPythonError, ask_interpreter, own_interpreter
+from gpudoctor.collect.notebook import kernel_above
 from gpudoctor.errors import UsageError
 from gpudoctor.model.record import dataclass
 
 NAMES = ("python.exe",) if sys.platform == "win32" else ("python", "python3")
 FOLDERS = ("Scripts", "") if sys.platform == "win32" else ("bin",)  # of an environment; conda on Windows has it on top
 LOCAL = (".venv", "venv", "env")  # what people call an environment inside a project
+NOTEBOOK = "notebook kernel"
 CURE = "give the python of the environment that you train in, for example --python .venv/bin/python"
 
 
@@ -42,16 +44,24 @@ class Target:
 
 
 def choose_target(
-    python: str | None = None, *, environ: Mapping[str, str] | None = None, folder: Path | None = None
+    python: str | None = None,
+    *,
+    environ: Mapping[str, str] | None = None,
+    folder: Path | None = None,
+    proc: Path = Path("/proc"),
 ) -> Target:
-    """Choose: --python > VIRTUAL_ENV > CONDA_PREFIX > ./.venv > first on PATH with TensorFlow > gpudoctor's own.
+    """Choose: --python > notebook kernel > VIRTUAL_ENV > CONDA_PREFIX > ./.venv > first on PATH with TensorFlow > own.
 
+    A notebook's kernel that started this process is what the question is about, unless an environment was activated since.
     Raises UsageError, naming the cure, where `python` (--python: a file, an environment's folder, a command's name) is
     missing, not executable, or not a Python 3.8 or newer. A stale variable is passed over.
     """
     environ = os.environ if environ is None else environ
     if python is not None:
         return _named(python, environ)
+    kernel = kernel_above(proc, os.getppid())
+    if kernel is not None and not kernel.overruled_by(environ):
+        return Target(executable=kernel.executable, chosen_by=f"{NOTEBOOK} (pid {kernel.pid})")
     for variable in ("VIRTUAL_ENV", "CONDA_PREFIX"):
         executable = _python_in(Path(environ[variable])) if environ.get(variable) else None
         if executable is not None:

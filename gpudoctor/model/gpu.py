@@ -71,7 +71,10 @@ class Ecc:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GpuProcess:
-    """A process that holds the GPU. `kind`: compute or graphics. `own`: it belongs to this user."""
+    """A process that holds the GPU. `kind`: compute or graphics. `own`: it belongs to this user.
+
+    `notebook`: it is the kernel of a notebook; looked at for this user's own processes only.
+    """
 
     pid: int
     kind: str
@@ -80,6 +83,7 @@ class GpuProcess:
     user: Maybe[str] = NOT_COLLECTED
     command: Maybe[str] = NOT_COLLECTED
     own: Maybe[bool] = NOT_COLLECTED
+    notebook: Maybe[bool] = NOT_COLLECTED
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

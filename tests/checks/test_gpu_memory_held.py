@@ -131,3 +131,18 @@ def test_unknown_memory_is_not_a_pass() -> None:
 
 def test_no_gpu_in_the_list_is_not_a_pass() -> None:
     assert judge(held, replace(healthy_h100(), gpus=())).status is Outcome.SKIPPED
+
+
+def test_an_own_notebook_kernel_is_named_and_its_restart_is_the_first_fix() -> None:
+    kernel = replace(a_process(14000, own=True, name="python3"), notebook=True)
+    finding = the_finding(a_machine(a_t4(kernel)))
+    assert "held by your own notebook kernel 812" in finding.summary
+    assert [each.id for each in finding.fixes] == ["restart-kernel", "share-gpu", "see-gpu-holders"]
+    assert finding.fixes[0].text.startswith("kill 812 ")
+
+
+def test_an_own_leftover_can_be_ended_and_another_users_process_is_left_to_its_owner() -> None:
+    both = a_t4(a_process(7000, own=True, pid=811), a_process(7000, own=False, pid=900))
+    texts = {each.id: each.text for each in the_finding(a_machine(both)).fixes}
+    assert texts["end-own-process"] == "kill 811"
+    assert "900" not in "".join(texts.values())

@@ -144,8 +144,8 @@ def _truth(figures: Figures, index: int, processes: tuple[GpuProcess, ...]) -> G
 
 
 def _unseen(pid: int, kind: str, memory_bytes: int | Missing) -> GpuProcess:
-    why = Missing("no such process to be seen from here")
-    return GpuProcess(pid=pid, kind=kind, memory_bytes=memory_bytes, name=why, user=why, command=why, own=why)
+    unknown = dict.fromkeys(("name", "user", "command", "own", "notebook"), Missing("no such process to be seen from here"))
+    return replace(GpuProcess(pid=pid, kind=kind, memory_bytes=memory_bytes), **unknown)
 
 
 JOB_BYTES = 31_000_000_001

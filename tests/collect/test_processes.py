@@ -33,6 +33,7 @@ def test_on_the_host_a_pid_is_what_it_says(tmp_path: Path) -> None:
         user=f"uid {os.getuid()}",
         command="python3 -m train",
         own=True,
+        notebook=False,
     )
 
 

@@ -11,6 +11,7 @@ Why it matters
 
 How to fix
     Choose an idle GPU with CUDA_VISIBLE_DEVICES. End a leftover of your own; ask the owner about anyone else's process.
+    A notebook's kernel holds its memory until it is restarted or shut down; closing the notebook's tab ends nothing.
     A process of another container or user may hold memory without being listed.
     To share one GPU on purpose, set TF_FORCE_GPU_ALLOW_GROWTH=true for both processes, or give each a fixed part with
     tf.config.LogicalDeviceConfiguration(memory_limit=...), before TensorFlow first uses the GPU. Memory goes back to the
@@ -24,7 +25,6 @@ from collections.abc import Iterator
 from gpudoctor.sdk import (
     BROKEN,
     Finding,
-    Fix,
     Gain,
     Gpu,
     GpuProcess,
@@ -39,6 +39,7 @@ from gpudoctor.sdk import (
     weigh_faulty,
 )
 from gpudoctor_checks.figures import known
+from gpudoctor_checks.memory.free_gpu import all_own, ways
 
 NEED_BYTES = 2 * 1024**3  # below 2 GiB free, TensorFlow itself treats a GPU as small (gpu_device.cc, MinSystemMemory)
 COUNTED = 0.9  # NVML counted the bytes; what stays open is whether this job would use that GPU
@@ -89,7 +90,7 @@ def _tight(gpu: Gpu) -> bool:
 
 def _finding(gpu: Gpu, idle: Gpu | None, baseline: Trial | None) -> Finding:
     holders, tight = _holders(gpu), _tight(gpu)
-    own = bool(holders) and all(each.own is True for each in holders)
+    own = all_own(holders)
     weight = weigh_faulty(COUNTED, baseline)
     broke = tight and baseline is not None and baseline.status in SHORT
     mild = own or idle is not None or not tight
@@ -104,22 +105,12 @@ def _finding(gpu: Gpu, idle: Gpu | None, baseline: Trial | None) -> Finding:
         evidence=known(
             "NVML", ("free", free, "bytes"), *((f"pid {p.pid} holds", p.memory_bytes, "bytes") for p in holders)
         ),
-        fixes=tuple(_fixes(gpu, idle, Gain(grade=Grade.UNBLOCKS if broke else Grade.UNPROVEN), own=own)),
+        fixes=tuple(ways(gpu, holders, idle, Gain(grade=Grade.UNBLOCKS if broke else Grade.UNPROVEN))),
     )
 
 
 def _name(process: GpuProcess) -> str:
     if process.own is True:
-        return f"your own {either(process.name, 'process')} {process.pid}"
+        kind = "notebook kernel" if process.notebook is True else either(process.name, "process")
+        return f"your own {kind} {process.pid}"
     return f"{'another user, process' if process.own is False else 'process'} {process.pid}"
-
-
-def _fixes(gpu: Gpu, idle: Gpu | None, gain: Gain, *, own: bool) -> Iterator[Fix]:
-    if idle is not None:
-        choose = f"export CUDA_DEVICE_ORDER=PCI_BUS_ID CUDA_VISIBLE_DEVICES={idle.index}"
-        yield Fix(id="use-idle-gpu", title=f"Train on GPU {idle.index}", action="setting", text=choose, gain=gain)
-    if own:
-        grow = "export TF_FORCE_GPU_ALLOW_GROWTH=true  # for both processes, before they start"
-        yield Fix(id="share-gpu", title="Let both take what they need", action="setting", text=grow, gain=gain)
-    look = f"nvidia-smi -i {gpu.index} --query-compute-apps=pid,used_memory --format=csv"
-    yield Fix(id="see-gpu-holders", title="See who holds it; end it or wait", action="command", text=look, gain=gain)
