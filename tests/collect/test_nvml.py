@@ -144,8 +144,8 @@ def _truth(figures: Figures, index: int, processes: tuple[GpuProcess, ...]) -> G
 
 
 def _unseen(pid: int, kind: str, memory_bytes: int | Missing) -> GpuProcess:
-    unknown = dict.fromkeys(("name", "user", "command", "own", "notebook"), Missing("no such process to be seen from here"))
-    return replace(GpuProcess(pid=pid, kind=kind, memory_bytes=memory_bytes), **unknown)
+    no = Missing("no such process to be seen from here")
+    return GpuProcess(pid=pid, kind=kind, memory_bytes=memory_bytes, name=no, user=no, command=no, own=no, notebook=no)
 
 
 JOB_BYTES = 31_000_000_001
