@@ -39,6 +39,9 @@ class Arguments(argparse.Namespace):
     python: str | None = None
     force: bool = False
     snapshot: str | None = None
+    log: list[str] = field(default_factory=list[str])
+    fact: list[str] = field(default_factory=list[str])
+    no_machine: bool = False
     save_snapshot: str | None = None
     include_identifiers: bool = False
     output: str | None = None
@@ -157,6 +160,8 @@ def _scan(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--expect-gpus", type=_count, metavar="N", help="exit 3 unless exactly N GPUs are usable")
     parser.add_argument("--force", action="store_true", help="probe a GPU that others use")
     parser.add_argument("--snapshot", metavar="FILE", help="judge a saved snapshot instead of this machine")
+    parser.add_argument("--log", action="append", metavar="FILE", help="judge the text of a run, too (repeatable)")
+    _stated(parser)
     parser.add_argument("--save-snapshot", metavar="FILE", help="also save the snapshot")
     parser.add_argument("--baseline", metavar="FILE", help="accept the findings that FILE lists; only others count")
     parser.add_argument("--write-baseline", metavar="FILE", help="write all findings to FILE and accept them")
@@ -164,6 +169,36 @@ def _scan(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "-o", "--output", action=_Output, metavar="FILE", help="write the report to FILE; one for each --format"
     )
+
+
+def _log(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("files", nargs="+", metavar="FILE", help="text of a run, gzip or not; - reads stdin")
+    _stated(parser)
+    parser.add_argument(
+        "--format", action=_Output, choices=FORMATS, help="format of the report (default: text); repeat it for several"
+    )
+    parser.add_argument("--json", action=_Output, nargs=0, const="json", help="short for --format json")
+    parser.add_argument("-v", "--verbose", action="store_true", help="show every check and its reason")
+    parser.add_argument("--select", type=_names, action="extend", metavar="CODES", help="only these checks")
+    parser.add_argument("--ignore", type=_names, action="extend", metavar="CODES", help="leave these checks out")
+    parser.add_argument(
+        "--fail-on", choices=("error", "warning", "info", "never"), help="lowest severity that exits 1 (default: error)"
+    )
+    parser.add_argument("--snapshot", metavar="FILE", help="the saved snapshot of the machine that the text is from")
+    parser.add_argument("--save-snapshot", metavar="FILE", help="also save what was read and stated as a snapshot")
+    _target(parser)
+    _privacy(parser)
+    parser.add_argument("-o", "--output", action=_Output, metavar="FILE", help="write the report to FILE")
+
+
+def _stated(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--fact",
+        action="append",
+        metavar="KEY=VALUE",
+        help="state a fact of the machine: gpu='RTX 3090', driver=550.54, tf=2.15, os=windows ... (repeatable)",
+    )
+    parser.add_argument("--no-machine", action="store_true", help="leave this machine's own facts out")
 
 
 def _target(parser: argparse.ArgumentParser) -> None:
@@ -246,6 +281,7 @@ def _monitor(parser: argparse.ArgumentParser) -> None:
 
 COMMANDS: dict[str, tuple[str, Callable[[argparse.ArgumentParser], None]]] = {
     "scan": ("find out what is wrong with this machine", _scan),
+    "log": ("say what the text of a run shows: a file, several, or - for stdin", _log),
     "probe": ("train the reference network and show what it measured", _probe),
     "monitor": ("watch GPUs, host and processes; scan and fix by keys", _monitor),
     "env": ("print the environment, ready to paste into an issue", _env),

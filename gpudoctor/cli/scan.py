@@ -54,8 +54,12 @@ def run(arguments: Arguments) -> int:
     subject = (
         _saved(arguments, arguments.snapshot)
         if arguments.snapshot
+        else Subject(snapshot=Snapshot(), level="quick", target={"executable": "?", "chosen_by": "--no-machine"})
+        if arguments.no_machine
         else _this_machine(arguments, settings, checks, wanted)
     )
+    if arguments.log or arguments.fact:
+        subject = _with_text(arguments, subject)
     report = replace(
         _gated(arguments, _report(arguments, settings, known, checks, subject), accepted),
         tool={"name": "gpudoctor", "version": __version__},
@@ -66,6 +70,14 @@ def run(arguments: Arguments) -> int:
         write_file(arguments.save_snapshot, dumps(snapshot_to_builtins(report.snapshot)) + "\n")
     outputs.write(wanted, report, verbose=arguments.verbose, target_shown=subject.target_shown)
     return exit_code(report)
+
+
+def _with_text(arguments: Arguments, subject: Subject) -> Subject:
+    """Lay what a text and stated facts tell over the machine."""
+    from gpudoctor.cli.log import told_by  # noqa: PLC0415  # most scans read no text
+    from gpudoctor.diagnose.from_text import overlaid  # noqa: PLC0415
+
+    return replace(subject, snapshot=overlaid(subject.snapshot, told_by(arguments, arguments.log)))
 
 
 def check_rules(settings: Settings, known: Registry) -> None:
@@ -79,9 +91,14 @@ def check_rules(settings: Settings, known: Registry) -> None:
 def _report(
     arguments: Arguments, settings: Settings, known: Registry, checks: Sequence[AnyCheck], subject: Subject
 ) -> Report:
-    report = diagnose(
-        subject.snapshot, checks, level=subject.level, plugins=known.plugins, severities=settings.severities
-    )
+    if arguments.no_machine:
+        from gpudoctor.diagnose.from_text import judge_text  # noqa: PLC0415  # most scans have a machine
+
+        report = judge_text(subject.snapshot, checks, plugins=known.plugins, severities=settings.severities)
+    else:
+        report = diagnose(
+            subject.snapshot, checks, level=subject.level, plugins=known.plugins, severities=settings.severities
+        )
     wanted = Expectation(gpus=arguments.expect_gpus, strict=arguments.strict or settings.strict)
     reason = unmet(wanted, report.checks, subject.snapshot, level=subject.level, checks=checks)
     return replace(

@@ -6,7 +6,7 @@ in front of the answer, and the driver of an old post is always past its end of 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import fields, is_dataclass, replace
 from typing import Any, cast
 
@@ -22,16 +22,24 @@ from gpudoctor.sdk import Check
 
 BY_THE_CALENDAR = frozenset({"driver-end-of-life"})
 SAID_NOTHING = frozenset({"stated", "text_end"})  # events that every text has
+NOISE = "harmless-line"
 NOTHING_RECOGNISED = "Nothing in this text is recognised"
 NO_TROUBLE = "The text shows no trouble that is known"
 
 
-def judge_text(snapshot: Snapshot, checks: Sequence[AnyCheck], *, plugins: tuple[Plugin, ...] = ()) -> Report:
+def judge_text(
+    snapshot: Snapshot,
+    checks: Sequence[AnyCheck],
+    *,
+    plugins: tuple[Plugin, ...] = (),
+    severities: Mapping[str, Severity] | None = None,
+) -> Report:
     """Return the report on a text and the facts beside it."""
     fitting = [each for each in checks if each.slug not in BY_THE_CALENDAR]
-    report = diagnose(snapshot, fitting, level="quick", plugins=plugins)
+    report = diagnose(snapshot, fitting, level="quick", plugins=plugins, severities=severities)
     reading = {each.code for each in fitting if reads_log(each)}
-    findings = tuple(each for each in report.findings if _speaks(each, reading, report.findings))
+    kept = tuple(each for each in report.findings if _speaks(each, reading, report.findings))
+    findings = tuple(_told_apart(each) for each in kept) if _troubles(kept) else kept
     headline = report.summary.headline if _troubles(findings) else _nothing(snapshot)
     return replace(
         report,
@@ -49,6 +57,11 @@ def judge_text(snapshot: Snapshot, checks: Sequence[AnyCheck], *, plugins: tuple
 def reads_log(check: Check[...]) -> bool:
     """Return whether the check reads the events of a text."""
     return any(need.fact is Log for need in check.needs)
+
+
+def _told_apart(finding: Finding) -> Finding:
+    """Return noise without its "ignore it": beside a real trouble that is no fix."""
+    return replace(finding, fixes=()) if finding.cause == NOISE else finding
 
 
 def _speaks(finding: Finding, reading: set[str], all_: Sequence[Finding]) -> bool:

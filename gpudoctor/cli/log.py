@@ -1,0 +1,104 @@
+"""`gpudoctor log FILE...`: say what a run's text shows, with the facts that are stated beside it.
+
+This machine's facts are taken only where the text is a file on it, nothing is stated, and the text speaks of no other
+machine: a pasted log judged with the wrong GPU is worse than one judged with none.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from dataclasses import replace
+from datetime import datetime, timezone
+from pathlib import Path
+
+from gpudoctor import __version__
+from gpudoctor.cli import configuration, outputs
+from gpudoctor.cli.configuration import Settings
+from gpudoctor.cli.output import write_file
+from gpudoctor.cli.parser import Arguments
+from gpudoctor.cli.scan import check_rules
+from gpudoctor.codec import dumps, snapshot_to_builtins
+from gpudoctor.diagnose import registry
+from gpudoctor.diagnose.from_text import judge_text, overlaid
+from gpudoctor.diagnose.gate import exit_code
+from gpudoctor.diagnose.selection import select
+from gpudoctor.logs.facts import snapshot_of
+from gpudoctor.logs.intake import STDIN, read_texts
+from gpudoctor.logs.stated import read_facts
+from gpudoctor.model.missing import Missing, either
+from gpudoctor.model.snapshot import Snapshot
+from gpudoctor.redaction import redact, rewriter_of_this_machine
+
+
+def run(arguments: Arguments) -> int:
+    """Judge the texts and return the exit code."""
+    begun, started_at = time.perf_counter(), datetime.now(timezone.utc).isoformat(timespec="seconds")
+    wanted = outputs.paired(arguments.outputs)
+    settings = configuration.load(folder=Path.cwd(), environ=os.environ)
+    known = registry.load()
+    check_rules(settings, known)
+    checks = select(
+        known.checks, chosen=arguments.select or settings.select, ignored=arguments.ignore or settings.ignore
+    )
+    told = told_by(arguments, arguments.files)
+    snapshot, source = _with_base(arguments, settings, told)
+    report = replace(
+        judge_text(snapshot, checks, plugins=known.plugins, severities=settings.severities),
+        tool={"name": "gpudoctor", "version": __version__},
+        target={"executable": ", ".join(arguments.files), "chosen_by": source},
+        started_at=started_at,
+        duration_s=round(time.perf_counter() - begun, 3),
+        fail_on=arguments.fail_on or settings.fail_on,
+    )
+    if arguments.save_snapshot:
+        write_file(arguments.save_snapshot, dumps(snapshot_to_builtins(report.snapshot)) + "\n")
+    outputs.write(wanted, report, verbose=arguments.verbose, target_shown=False)
+    return exit_code(report)
+
+
+def told_by(arguments: Arguments, files: list[str]) -> Snapshot:
+    """Return the machine that the texts and the stated facts describe."""
+    stated = read_facts(arguments.fact)
+    told = snapshot_of(read_texts(files), stated)
+    return told if arguments.include_identifiers else redact(told, rewrite=rewriter_of_this_machine())
+
+
+def _with_base(arguments: Arguments, settings: Settings, told: Snapshot) -> tuple[Snapshot, str]:
+    if arguments.snapshot:
+        from gpudoctor.cli.saved import read_snapshot  # noqa: PLC0415  # most texts come without one
+
+        return overlaid(read_snapshot(arguments.snapshot).snapshot, told), f"snapshot {arguments.snapshot}"
+    if arguments.no_machine or arguments.fact or STDIN in arguments.files:
+        return told, "the text and what was stated"
+    here = _this_machine(arguments, settings)
+    if not _has_gpu(here) or _another_machine(here, told):
+        return told, "the text alone; it is not from this machine"
+    return overlaid(here, told), "the text and this machine"
+
+
+def _this_machine(arguments: Arguments, settings: Settings) -> Snapshot:
+    from gpudoctor.cli.examine import examined  # noqa: PLC0415  # a text with facts of its own needs no collector
+
+    return examined(arguments, settings, (), level="quick", announce=False).snapshot
+
+
+def _has_gpu(here: Snapshot) -> bool:
+    on_bus = here.kernel is not None and bool(either(here.kernel.pci_gpus, ()))
+    driver = here.nvml is not None and not isinstance(here.nvml.driver_version, Missing)
+    return bool(here.gpus) or on_bus or driver
+
+
+def _another_machine(here: Snapshot, told: Snapshot) -> bool:
+    """Return whether the text names a GPU, driver, TensorFlow or system that is not this machine's."""
+    if told.gpus and here.gpus and {each.name for each in told.gpus} - {each.name for each in here.gpus}:
+        return True
+    pairs = (
+        (told.nvml.driver_version, here.nvml.driver_version) if told.nvml and here.nvml else None,
+        (told.tensorflow.version, here.tensorflow.version) if told.tensorflow and here.tensorflow else None,
+        (told.host.os, here.host.os) if told.host and here.host else None,
+    )
+    return any(
+        pair is not None and isinstance(pair[0], str) and isinstance(pair[1], str) and pair[0] != pair[1]
+        for pair in pairs
+    )
