@@ -11,7 +11,7 @@ from gpudoctor.model.finding import Finding, Fix, Severity
 from gpudoctor.model.missing import Missing
 from gpudoctor.model.report import Outcome, Report, Status
 from gpudoctor.model.snapshot import Snapshot
-from gpudoctor.present import figures
+from gpudoctor.present import figures, unseen
 from gpudoctor.present.headers import build_line, machine_line, probe_line, target_line
 from gpudoctor.present.style import Style, printable, shorten
 
@@ -191,6 +191,7 @@ def _checks(report: Report) -> Iterator[str]:
     for plugin in report.plugins:
         if plugin.error:
             yield f"  plug-in {printable(plugin.name)} ({printable(plugin.module)}): {printable(plugin.error)}"
+    yield from unseen.lines(report.snapshot)
     for name, seconds in _times(report.snapshot):
         yield f"  time  {name:<24} {figures.duration(seconds)}"
 
@@ -210,7 +211,8 @@ def _times(snapshot: Snapshot) -> Iterator[tuple[str, float]]:
 def _closing(report: Report, *, verbose: bool) -> list[str]:
     lines: list[str] = []
     if not verbose:
-        lines.extend(line for line in (_broken_plugins(report), _unseen(report)) if line)
+        told = (_broken_plugins(report), unseen.line(report.snapshot, width=WIDTH), _unjudged(report))
+        lines.extend(line for line in told if line)
     return [*lines, shorten(_next(report), WIDTH)]
 
 
@@ -219,11 +221,13 @@ def _broken_plugins(report: Report) -> str:
     return shorten("; ".join(f"plug-in {each.name} is broken: {each.error}" for each in broken), WIDTH)
 
 
-def _unseen(report: Report) -> str:
-    unseen = [each for each in report.checks if each.status in {Outcome.SKIPPED, Outcome.INCONCLUSIVE, Outcome.CRASHED}]
-    if not unseen:
+def _unjudged(report: Report) -> str:
+    unjudged = [
+        each for each in report.checks if each.status in {Outcome.SKIPPED, Outcome.INCONCLUSIVE, Outcome.CRASHED}
+    ]
+    if not unjudged:
         return ""
-    names = [each.slug for each in unseen]
+    names = [each.slug for each in unjudged]
     tail = "" if len(names) <= NAMED else f", {len(names) - NAMED} more: -v"
     return shorten(f"Could not judge: {', '.join(names[:NAMED])}{tail}", WIDTH)
 

@@ -66,7 +66,8 @@ def seconds(command: Sequence[str], env: Mapping[str, str]) -> float:
 
 def paired(ours: Callable[[], float], theirs: Callable[[], float], pairs: int) -> tuple[list[float], list[float]]:
     """Run both in turns, after one run of each to warm the caches."""
-    ours(), theirs()
+    ours()
+    theirs()
     both = [(ours(), theirs()) for _ in range(pairs)]
     return [a for a, _ in both], [b for _, b in both]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import jsonschema
@@ -124,4 +125,4 @@ def test_a_machine_whose_built_in_checks_do_not_load_is_unknown_and_not_healthy(
     assert report.document["summary"]["status"] == "unknown"
     text = run(tmp_path, "scan", "--snapshot", MACHINE)
     assert_readable(text)
-    assert "plug-in builtin is broken: ImportError: half installed" in text.out
+    assert re.search(r"plug-in builtin is broken: .*ImportError: half installed", text.out)
