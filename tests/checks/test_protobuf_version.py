@@ -27,7 +27,7 @@ CASE = Case(
     [
         ("2.20.0", "4.25.3", Severity.ERROR, "pip install 'protobuf>=5.28.0'"),
         ("2.21.0", "5.29.5", Severity.ERROR, "pip install 'protobuf<8.0.0,>=6.31.1'"),
-        ("2.19.1", "6.33.0", Severity.WARNING, "pip install 'protobuf<6.0.0dev,>=3.20.3'"),
+        ("2.19.1", "6.33.0", Severity.INFO, "pip install 'protobuf<6.0.0dev,>=3.20.3'"),
         ("2.10.1", "4.25.3", Severity.ERROR, ""),
         ("2.9.3", "4.25.3", Severity.ERROR, "pip install 'protobuf<3.20,>=3.9.2'"),
     ],

@@ -42,7 +42,8 @@ from gpudoctor_checks.usage import weigh_pace
 
 LEGACY, BACKEND = "TF_USE_LEGACY_KERAS", "KERAS_BACKEND"
 OTHER_BACKEND = "keras-backend-tensorflow"
-FAILS = 0.9  # METADATA of the wheels, and TensorFlow's own lazy loader of Keras
+# Run: 2.21.0 with TF_USE_LEGACY_KERAS=1 and no tf-keras, and 2.17.1 with keras 2.15.0: tf.keras cannot be imported.
+FAILS = 0.9
 MISFIT = 0.7  # tf-keras asks for TensorFlow of its own minor; a neighbour may happen to work
 
 

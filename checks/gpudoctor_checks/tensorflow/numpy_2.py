@@ -38,7 +38,8 @@ from gpudoctor.sdk import (
 )
 from gpudoctor_checks.tensorflow.importable import weigh_import
 
-BUILT_FOR_1 = 0.9  # METADATA of the wheels; some builds import all the same and fail later
+# METADATA of the wheels; run: 2.17.1 with NumPy 2.3.4 does not import (_pywrap_checkpoint_reader).
+BUILT_FOR_1 = 0.9
 
 
 @check(
