@@ -233,5 +233,10 @@ def _merged(library: Library, mapped: Mapping[str, tuple[str, Maybe[str]]]) -> L
     if isinstance(library.path, Missing):
         library = replace(library, path=path, shadows=())
     if not isinstance(version, Missing):
-        library = replace(library, version=version, version_from="loaded")
+        library = replace(library, version=longer(version, library.version), version_from="loaded")
     return library
+
+
+def longer(told: str, read: Maybe[str]) -> str:
+    """Return what the call told; where the file or package says the same and more (12.9, 12.9.79), the longer."""
+    return read if isinstance(read, str) and f"{read}.".startswith(f"{told}.") else told

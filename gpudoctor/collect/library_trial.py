@@ -12,8 +12,8 @@ from time import monotonic
 
 from gpudoctor.collect.ask_target import Answers, ask_target, plain
 from gpudoctor.collect.interpreter import Interpreter
-from gpudoctor.collect.libraries import cudnn_parts
-from gpudoctor.model.missing import Maybe, Missing
+from gpudoctor.collect.libraries import cudnn_parts, longer
+from gpudoctor.model.missing import Missing
 from gpudoctor.model.record import dataclass
 from gpudoctor.model.software import Library
 
@@ -99,14 +99,9 @@ def _judged(library: Library, files: Sequence[str], answers: Mapping[str, _Answe
     errors = [plain(answer.error) for answer in known if answer.error]
     version = known[0].version
     if version is not None:
-        library = replace(library, version=_longer(version, library.version), version_from="call")
+        library = replace(library, version=longer(version, library.version), version_from="call")
     if library.loadable is False:  # what it needs is already known to be absent: the plainer reason
         return library
     if errors:
         return replace(library, loadable=False, error=errors[0])
     return replace(library, loadable=True, error=NO_ERROR)
-
-
-def _longer(told: str, read: Maybe[str]) -> str:
-    """Return what the call told; where the file or package says the same and more (12.9, 12.9.79), the longer."""
-    return read if isinstance(read, str) and f"{read}.".startswith(f"{told}.") else told

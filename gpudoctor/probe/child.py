@@ -184,8 +184,11 @@ def _library(path: str) -> Json:
     name = LIBRARY.search(path)
     told: Json = {"path": path}
     if name:
-        told["soname"] = name.group(1)
-        told["version"] = _own_version(path, name.group(1)) or name.group(2).strip(".") or None
+        soname, number = name.group(1), name.group(0).partition(".so.")[2]
+        if soname.startswith("libcuda.so."):
+            soname = "libcuda.so.1"  # the driver's file carries the driver's number, not the soname's
+        told["soname"] = soname
+        told["version"] = _own_version(path, soname) or (number if name.group(2) else None)
     return told
 
 

@@ -198,6 +198,12 @@ def test_the_file_that_the_probe_mapped_is_noted() -> None:
     assert (merged.version, merged.loadable) == ("9.1.1", True)
 
 
+def test_a_version_that_is_known_in_full_is_not_shortened_by_the_call() -> None:
+    library = Library(soname="libcudart.so.12", version="12.9.79", path="/wheel/libcudart.so.12")
+    [merged] = merge_loaded([library], _probe(LoadedLibrary(path="/wheel/libcudart.so.12", version="12.9")))
+    assert merged.version == "12.9.79"
+
+
 def test_a_library_mapped_though_the_search_missed_it_counts_as_found() -> None:
     library = Library(soname="libcudnn.so.9", path=Missing("not found"), loadable=False, error="not found")
     [merged] = merge_loaded([library], _probe(LoadedLibrary(path="/x/libcudnn.so.9", soname="libcudnn.so.9")))
