@@ -63,3 +63,10 @@ def test_a_name_that_cannot_be_compared_is_no_pass() -> None:
 
 def test_a_gpu_out_of_mig_mode_passes() -> None:
     assert judge(instances, make_machine()).status is Outcome.PASSED
+
+
+def test_a_gpu_without_that_mode_is_not_in_it() -> None:
+    gpu = replace(make_gpu(), mig_mode=Missing("not_supported"), mig_instances=Missing("not_supported"))
+    assert judge(instances, make_machine((gpu,))).status is Outcome.PASSED
+    named = with_env(make_machine((gpu,)), CUDA_VISIBLE_DEVICES=ONE)
+    assert judge(instances, named).status is Outcome.FOUND

@@ -52,3 +52,10 @@ def test_what_the_desktop_holds_is_no_part_of_the_pool() -> None:
     assert judge(reserved, make_machine((gpu,))).status is Outcome.PASSED
     held = replace(gpu, processes=(*(gpu.processes if isinstance(gpu.processes, tuple) else ()), screen))
     assert judge(reserved, make_machine((held,))).status is Outcome.FOUND
+
+
+def test_a_remainder_too_small_for_a_pool_is_no_reservation() -> None:
+    gpu = a_t4(150 * MIB)
+    other = GpuProcess(pid=8, kind="compute", memory_bytes=14600 * MIB, own=False)
+    held = replace(gpu, processes=(*(gpu.processes if isinstance(gpu.processes, tuple) else ()), other))
+    assert judge(reserved, make_machine((held,))).status is Outcome.PASSED

@@ -88,3 +88,10 @@ def test_a_sick_driver_in_a_job_is_not_the_schedulers_doing() -> None:
 def test_a_login_node_whose_gpu_could_not_be_looked_for_is_unknown() -> None:
     blind = without(a_login_node(), "cuda", "nvml", "kernel", "gpus")
     assert judge(granted_none, blind).status is Outcome.SKIPPED
+
+
+def test_a_pod_that_tells_of_no_gpu_and_has_none_is_a_note() -> None:
+    (finding,) = judge(granted_none, a_job("kubernetes", Missing("not told"))).findings
+    assert finding.severity is Severity.INFO
+    (finding,) = judge(granted_none, a_job("slurm", Missing("not told"))).findings
+    assert finding.severity is Severity.WARNING

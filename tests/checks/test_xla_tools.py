@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from gpudoctor.model.finding import Severity
@@ -58,3 +60,10 @@ def test_a_toolkit_named_in_xla_flags_is_enough() -> None:
 @pytest.mark.parametrize("origin", ["ngc", "conda", "source"])
 def test_other_builds_bring_their_own_tools(origin: str) -> None:
     assert judge(missing, changed(BARE, tensorflow={"origin": origin})).status is Outcome.PASSED
+
+
+def test_beside_a_cuda_of_the_system_a_missing_wheel_is_a_note() -> None:
+    machine = with_trial(BARE, None)
+    system = tuple(replace(each, origin="system") for each in machine.libraries or ())
+    (finding,) = judge(missing, replace(machine, libraries=system)).findings
+    assert finding.severity is Severity.INFO

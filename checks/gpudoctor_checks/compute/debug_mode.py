@@ -35,12 +35,11 @@ CHOSEN = {
     "TF_DETERMINISTIC_OPS": "slower kernels, the same bits each time",
     "TF_CUDNN_DETERMINISTIC": "slower convolutions, the same bits each time",
     "CUBLAS_WORKSPACE_CONFIG": "deterministic cuBLAS",
-    "NVIDIA_TF32_OVERRIDE": "TF32 is off",
 }
 OFF_MATTERS = {
     "TF_CUDNN_USE_AUTOTUNE": "convolutions are not tuned",
     "TF_ENABLE_ONEDNN_OPTS": "slower ops on the CPU",
-    "NVIDIA_TF32_OVERRIDE": CHOSEN.pop("NVIDIA_TF32_OVERRIDE"),
+    "NVIDIA_TF32_OVERRIDE": "TF32 is off",
 }
 DUMP = "--xla_dump_to"
 

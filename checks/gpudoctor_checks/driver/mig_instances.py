@@ -25,9 +25,11 @@ from gpudoctor.sdk import (
     Finding,
     Fix,
     Gain,
+    Gpu,
     Gpus,
     Grade,
     Inconclusive,
+    Missing,
     Severity,
     Trial,
     check,
@@ -69,7 +71,7 @@ ONE_EACH = Fix(
 def instances(env: Environment, gpus: Gpus | None, baseline: Trial | None) -> Iterator[Finding]:
     """Judge the names in the variable first; without names, tell where several instances wait for one process."""
     named = [each.strip() for each in (env.get(NAME) or "").split(",") if each.strip().startswith("MIG-")]
-    modes = [either(gpu.mig_mode, None) for gpu in gpus] if gpus is not None else []
+    modes = [_mode(gpu) for gpu in gpus] if gpus is not None else []
     count = sum(either(gpu.mig_instances, 0) for gpu in gpus) if gpus is not None else 0
     if named and not any(mode == "enabled" for mode in modes):
         if not modes or None in modes:
@@ -101,3 +103,11 @@ def instances(env: Environment, gpus: Gpus | None, baseline: Trial | None) -> It
         ),
         fixes=(fix,),
     )
+
+
+def _mode(gpu: Gpu) -> str | None:
+    """Return the MIG mode, None where it is unknown; a GPU that has no such mode is not in it."""
+    mode = gpu.mig_mode
+    if isinstance(mode, Missing):
+        return "disabled" if mode.reason.startswith("not_supported") else None
+    return mode

@@ -92,7 +92,7 @@ def granted_none(
         else f"This {NAMES[name]} was granted no GPU."
         if granted == 0
         else f"There is no GPU here, and this {NAMES[name]} does not tell of one.",
-        severity=Severity.ERROR if granted == 0 and present else Severity.WARNING,
+        severity=_gravity(granted, pod=kind == "kubernetes", present=bool(present)),
         confidence=weight.confidence,
         basis=weight.basis,
         evidence=(
@@ -102,6 +102,13 @@ def granted_none(
         ),
         fixes=(_ask(name),),
     )
+
+
+def _gravity(granted: int | None, *, pod: bool, present: bool) -> Severity:
+    """Call a pod that tells nothing no trouble: most pods have no GPU and want none."""
+    if granted is None and pod:
+        return Severity.INFO
+    return Severity.ERROR if granted == 0 and present else Severity.WARNING
 
 
 def _told(granted: int | None) -> str | int:

@@ -27,6 +27,7 @@ from gpudoctor.sdk import (
     Fix,
     Gain,
     Grade,
+    Libraries,
     NotApplicable,
     Packages,
     Probe,
@@ -34,6 +35,7 @@ from gpudoctor.sdk import (
     TensorFlow,
     Trial,
     check,
+    either,
     must_know,
     tensorflow_releases,
     unblocks,
@@ -41,7 +43,8 @@ from gpudoctor.sdk import (
     weigh_faulty,
 )
 
-ABSENT = 0.6  # a toolkit on the system may hold both where XLA looks; that is not visible from packages
+ABSENT = 0.6  # the other CUDA wheels are here, and this one is not
+OTHER_CUDA = 0.4  # CUDA is not from wheels: a toolkit on the system may hold both where XLA looks
 TOLD = 0.97  # XLA says it itself
 COMPLAINTS = ("libdevice not found", "Can't find libdevice", "Couldn't find libdevice", "libdevice.10.bc")
 DATA_DIR = "--xla_gpu_cuda_data_dir"
@@ -64,6 +67,7 @@ WITHOUT_XLA = Fix(
 def missing(
     tensorflow: TensorFlow,
     packages: Packages,
+    libraries: Libraries | None,
     env: Environment | None,
     probe: Probe | None,
     baseline: Trial | None,
@@ -81,12 +85,14 @@ def missing(
     asked = versions.at_least(version, tensorflow_releases.XLA_BY_DEFAULT_SINCE)
     if not said and (not asked or packages.version(wheel) or given):
         return
-    weight = weigh_faulty(ABSENT, baseline)
+    runtime = libraries.find("libcudart.so") if libraries is not None else None
+    wheels = runtime is None or either(runtime.origin, "wheel") == "wheel"
+    weight = weigh_faulty(ABSENT if wheels else OTHER_CUDA, baseline)
     yield Finding(
         summary="XLA says that it finds no libdevice: compiled training fails."
         if said
         else f"{wheel} is not installed: XLA may find no libdevice.",
-        severity=Severity.ERROR if said else Severity.WARNING,
+        severity=Severity.ERROR if said else Severity.WARNING if wheels else Severity.INFO,
         confidence=TOLD if said else weight.confidence,
         basis="XLA's own message in the probe" if said else weight.basis,
         evidence=(

@@ -90,12 +90,8 @@ def _pool_holder(gpu: Gpu) -> GpuProcess | None:
     for each in listed:
         others = sum(either(p.memory_bytes, 0) for p in listed if p is not each)
         free = total - driver - others
-        size = either(each.memory_bytes, 0)
-        if (
-            each.kind == "compute"
-            and each.own is True
-            and size >= memory_pool.pool_bytes(free, either(gpu.compute_capability, "9.0"))
-        ):
+        pool = memory_pool.pool_bytes(free, either(gpu.compute_capability, "9.0"))
+        if each.kind == "compute" and each.own is True and 0 < pool <= either(each.memory_bytes, 0):
             return each
     return None
 
