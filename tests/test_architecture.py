@@ -29,7 +29,8 @@ BOUNDARIES = {
     "gpudoctor/collect/isolate_threads.py",
     "gpudoctor/probe/child.py",
 }
-JSON_HANDLERS = re.compile(r"gpudoctor/(?:codec|probe/\w+|collect/for_target/\w+)\.py")
+IN_THE_USERS_PROCESS = "gpudoctor/profile/agent/"  # nothing that fails there may reach the user's training
+JSON_HANDLERS = re.compile(r"gpudoctor/(?:codec|probe/\w+|collect/for_target/\w+|profile/agent/\w+)\.py")
 LAYERS = ("cli", "present", "diagnose", "collect", "codec", "sdk", "knowledge", "model")
 
 
@@ -43,6 +44,12 @@ def tree_of(path: Path) -> ast.Module:
 
 def functions(path: Path) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef]:
     return (each for each in ast.walk(tree_of(path)) if isinstance(each, ast.FunctionDef | ast.AsyncFunctionDef))
+
+
+def length(function: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
+    """Return the lines of the body: parameters stand one a line and a docstring explains, neither has to be followed."""
+    body = function.body[1:] if ast.get_docstring(function) else function.body
+    return (function.end_lineno or 0) - body[0].lineno + 1 if body else 0
 
 
 def imported(path: Path) -> Iterator[str]:
@@ -81,11 +88,7 @@ def test_a_table_holds_no_code() -> None:
 
 
 def test_no_function_of_the_product_is_long() -> None:
-    lines = {
-        f"{inside(path)}:{each.lineno} {each.name}": (each.end_lineno or 0) - each.lineno + 1
-        for path in PRODUCT
-        for each in functions(path)
-    }
+    lines = {f"{inside(path)}:{each.lineno} {each.name}": length(each) for path in PRODUCT for each in functions(path)}
     assert {name: count for name, count in lines.items() if count > LONGEST_FUNCTION} == {}
 
 
@@ -102,7 +105,7 @@ def test_everything_is_caught_only_where_the_code_of_others_runs() -> None:
     caught = [
         f"{inside(path)}:{node.lineno}"
         for path in PRODUCT
-        if inside(path) not in BOUNDARIES
+        if inside(path) not in BOUNDARIES and not inside(path).startswith(IN_THE_USERS_PROCESS)
         for node in ast.walk(tree_of(path))
         if isinstance(node, ast.ExceptHandler)
         and is_broad(node)

@@ -1,3 +1,5 @@
+"""The allocator's dump, as TensorFlow printed it, becomes figures that can be computed by hand."""
+
 from __future__ import annotations
 
 from pathlib import Path

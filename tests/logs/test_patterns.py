@@ -1,3 +1,5 @@
+"""Each line that a run may print becomes the event that it means, and ordinary lines become none."""
+
 from __future__ import annotations
 
 import pytest

@@ -1,3 +1,5 @@
+"""A whole text is read in one pass: events in order, equal ones folded, endless ones bounded."""
+
 from __future__ import annotations
 
 from collections.abc import Iterator

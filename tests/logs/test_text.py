@@ -1,3 +1,5 @@
+"""Sizes, escapes and the sieve of words that spares most lines the patterns."""
+
 from __future__ import annotations
 
 import pytest

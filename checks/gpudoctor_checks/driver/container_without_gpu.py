@@ -89,13 +89,7 @@ def no_gpu_given(
     if not on_host:
         fix = replace(fix, gain=Gain(grade=Grade.UNPROVEN, basis="only where the host has a GPU"))
     yield Finding(
-        summary="Started without the compute capability: no libcuda here."
-        if nodes
-        else "The host has an NVIDIA GPU, but this container was started without it."
-        if on_host
-        else "This container sees no GPU, and its host shows none."
-        if not unseen_bus
-        else "This container sees no GPU.",
+        summary=_summary(mounted=bool(nodes), on_host=on_host, unseen_bus=unseen_bus),
         severity=Severity.ERROR if on_host else Severity.WARNING if made_for_gpu and unseen_bus else Severity.INFO,
         confidence=weight.confidence,
         basis=weight.basis,
@@ -108,6 +102,14 @@ def no_gpu_given(
         ),
         fixes=_fixes(fix, found=on_host or unseen_bus, mounted=bool(nodes) and not lacks_compute),
     )
+
+
+def _summary(*, mounted: bool, on_host: bool, unseen_bus: bool) -> str:
+    if mounted:
+        return "Started without the compute capability: no libcuda here."
+    if on_host:
+        return "The host has an NVIDIA GPU, but this container was started without it."
+    return "This container sees no GPU." if unseen_bus else "This container sees no GPU, and its host shows none."
 
 
 def _count(kernel: Kernel) -> int | str:

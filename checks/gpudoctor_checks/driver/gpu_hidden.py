@@ -78,16 +78,7 @@ def hidden(
     cu_init = either(cuda.cu_init, -1) if cuda is not None else -1
     toolkit = env.get("NVIDIA_VISIBLE_DEVICES")
     if container != "none" and toolkit in {"void", "none"} and cu_init != 0:
-        weight = weigh_unusable(0.9, baseline)
-        yield Finding(
-            summary=f"NVIDIA_VISIBLE_DEVICES={toolkit} keeps the GPU out of this container.",
-            severity=Severity.ERROR if uuids else Severity.INFO,
-            confidence=weight.confidence,
-            basis=weight.basis,
-            evidence=(Evidence(label="NVIDIA_VISIBLE_DEVICES", value=toolkit, source="environment"),),
-            fixes=(give_container_gpu(container),),
-            cause="container-no-gpu",
-        )
+        yield _kept_out(toolkit, container, baseline, severity=Severity.ERROR if uuids else Severity.INFO)
         return
     value = env.get(NAME)
     if value is None:
@@ -120,6 +111,19 @@ def hidden(
             Evidence(label="GPUs left visible", value=left.count, unit="GPUs", source=NAME),
         ),
         fixes=(ASK_SCHEDULER,) if under_scheduler(scheduler) and not left.count else (UNHIDE,),
+    )
+
+
+def _kept_out(toolkit: str, container: str, baseline: Trial | None, *, severity: Severity) -> Finding:
+    weight = weigh_unusable(0.9, baseline)
+    return Finding(
+        summary=f"NVIDIA_VISIBLE_DEVICES={toolkit} keeps the GPU out of this container.",
+        severity=severity,
+        confidence=weight.confidence,
+        basis=weight.basis,
+        evidence=(Evidence(label="NVIDIA_VISIBLE_DEVICES", value=toolkit, source="environment"),),
+        fixes=(give_container_gpu(container),),
+        cause="container-no-gpu",
     )
 
 

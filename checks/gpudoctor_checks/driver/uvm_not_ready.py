@@ -99,13 +99,9 @@ def not_ready(
     if cuda.cu_init != UNKNOWN and not absent:
         return
     weight = weigh_unusable(0.95 if no_module or absent else 0.8, baseline)
-    what = (
-        f"{', '.join(absent)} missing"
-        if absent
-        else "nvidia_uvm is not loaded"
-        if no_module
-        else "nvidia_uvm is broken"
-    )
+    what = "nvidia_uvm is not loaded" if no_module else "nvidia_uvm is broken"
+    if absent:
+        what = f"{', '.join(absent)} missing"
     yield Finding(
         summary=f"cuInit fails ({cuda.cu_init}) though the driver is loaded: {what}.",
         severity=Severity.ERROR,

@@ -30,14 +30,16 @@ def _fix(name: str, title: str, text: str, *, action: str = "command", minutes: 
     return Fix(id=name, title=title, action=action, text=text, gain=gain, effort_minutes=minutes, risk=risk)
 
 
-def provide_libraries(
-    tensorflow: TensorFlow, absent: Sequence[Library], capabilities: Sequence[int], packages: Packages | None
-) -> tuple[Fix, ...]:
-    """Return the ways to make the absent libraries loadable, the surest first."""
-    version = either(tensorflow.version, "")
-    origin = either(tensorflow.origin, "unknown")
-    cuda, cudnn = either(tensorflow.cuda_version, "the CUDA"), either(tensorflow.cudnn_version, "")
-    by_hand = _fix(
+NGC_UNCHANGED = _fix(
+    "start-container-unchanged",
+    "Start NVIDIA's image unchanged",
+    "docker run --gpus all IMAGE (without LD_LIBRARY_PATH, and without pip install of nvidia-* wheels)",
+    action="manual",
+)
+
+
+def _by_hand(cuda: str, cudnn: str) -> Fix:
+    return _fix(
         "install-cuda-by-hand",
         "Install the CUDA this build was made with",
         f"Install CUDA {cuda} and cuDNN {cudnn} and put their lib folder on LD_LIBRARY_PATH before Python starts",
@@ -45,24 +47,29 @@ def provide_libraries(
         minutes=40,
         risk="medium",
     )
+
+
+def _conda_again(version: str) -> Fix:
+    return _fix(
+        "install-tensorflow",
+        "Install conda-forge's CUDA build again",
+        f"conda install -c conda-forge --force-reinstall 'tensorflow={version}=cuda*'",
+        minutes=10,
+    )
+
+
+def provide_libraries(
+    tensorflow: TensorFlow, absent: Sequence[Library], capabilities: Sequence[int], packages: Packages | None
+) -> tuple[Fix, ...]:
+    """Return the ways to make the absent libraries loadable, the surest first."""
+    version = either(tensorflow.version, "")
+    origin = either(tensorflow.origin, "unknown")
+    cuda, cudnn = either(tensorflow.cuda_version, "the CUDA"), either(tensorflow.cudnn_version, "")
+    by_hand = _by_hand(cuda, cudnn)
     if origin == "conda":
-        return (
-            _fix(
-                "install-tensorflow",
-                "Install conda-forge's CUDA build again",
-                f"conda install -c conda-forge --force-reinstall 'tensorflow={version}=cuda*'",
-                minutes=10,
-            ),
-        )
+        return (_conda_again(version),)
     if origin == "ngc":
-        return (
-            _fix(
-                "start-container-unchanged",
-                "Start NVIDIA's image unchanged",
-                "docker run --gpus all IMAGE (without LD_LIBRARY_PATH, and without pip install of nvidia-* wheels)",
-                action="manual",
-            ),
-        )
+        return (NGC_UNCHANGED,)
     if origin != "official_wheel" or not version:
         return (by_hand,)
     if not versions.at_least(version, FIRST_WITH_EXTRA):

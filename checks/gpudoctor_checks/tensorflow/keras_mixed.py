@@ -72,13 +72,12 @@ def mixed(
     backend = (env.get(BACKEND) or "tensorflow") if env is not None else "tensorflow"
     own = versions.minor(version)
     pin = _fix("install-tf-keras", "Install the Keras 2 of this TensorFlow", f"pip install 'tf-keras~={own}.0'")
+    new = _fix("install-keras", "Install the Keras of this TensorFlow", f"pip install '{_wanted(version)}'")
     if third and asked and legacy is None:
         found = (f"{LEGACY} is set, but tf-keras is not installed.", Severity.ERROR, FAILS, pin)
     elif third and keras is not None and not versions.at_least(keras, "3") and not asked:
-        new = _fix("install-keras", "Install the Keras of this TensorFlow", f"pip install '{_wanted(version)}'")
         found = (f"keras {keras} beside TensorFlow {version}, which needs Keras 3.", Severity.ERROR, FAILS, new)
     elif not third and keras is not None and versions.at_least(keras, "3"):
-        new = _fix("install-keras", "Install the Keras of this TensorFlow", f"pip install '{_wanted(version)}'")
         found = (f"keras {keras} beside TensorFlow {version}, which needs Keras 2.", Severity.ERROR, MISFIT, new)
     elif legacy is not None and versions.minor(legacy) != own and (asked or not third):
         found = (f"tf-keras {legacy} beside TensorFlow {version}.", Severity.WARNING, MISFIT, pin)
