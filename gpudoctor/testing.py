@@ -7,6 +7,9 @@ from pathlib import Path
 from gpudoctor.codec import load_snapshot
 from gpudoctor.diagnose import engine
 from gpudoctor.diagnose.facts import gather
+from gpudoctor.diagnose.from_text import overlaid
+from gpudoctor.logs.facts import snapshot_of
+from gpudoctor.logs.intake import read_texts
 from gpudoctor.model.report import Verdict
 from gpudoctor.model.snapshot import Snapshot
 from gpudoctor.sdk import Check
@@ -20,5 +23,7 @@ def judge(check: Check[...], snapshot: Snapshot) -> Verdict:
 
 
 def load_machine(folder: Path) -> Snapshot:
-    """Read the snapshot of a recorded machine (`fixtures/machines/<slug>`)."""
-    return load_snapshot((folder / "snapshot.json").read_bytes(), name=folder.name)
+    """Read the snapshot of a recorded machine (`fixtures/machines/<slug>`), with the text of its run where it has one."""
+    snapshot = load_snapshot((folder / "snapshot.json").read_bytes(), name=folder.name)
+    text = folder / "run.log"
+    return overlaid(snapshot, snapshot_of(read_texts([str(text)]))) if text.is_file() else snapshot

@@ -21,7 +21,9 @@ from gpudoctor.model.snapshot import Snapshot
 from gpudoctor.sdk import Check
 
 BY_THE_CALENDAR = frozenset({"driver-end-of-life"})
-SAID_NOTHING = frozenset({"stated", "text_end"})  # events that every text has
+STATED = "stated"
+TEXT_END = "text_end"
+SAID_NOTHING = frozenset({STATED, TEXT_END})  # events that every text has
 NOISE = "harmless-line"
 NOTHING_RECOGNISED = "Nothing in this text is recognised"
 NO_TROUBLE = "The text shows no trouble that is known"
@@ -38,7 +40,8 @@ def judge_text(
     fitting = [each for each in checks if each.slug not in BY_THE_CALENDAR]
     report = diagnose(snapshot, fitting, level="quick", plugins=plugins, severities=severities)
     reading = {each.code for each in fitting if reads_log(each)}
-    kept = tuple(each for each in report.findings if _speaks(each, reading, report.findings))
+    silent = not _was_read(snapshot)  # facts alone: whatever follows from them is the answer
+    kept = tuple(each for each in report.findings if silent or _speaks(each, reading, report.findings))
     findings = tuple(_told_apart(each) for each in kept) if _troubles(kept) else kept
     headline = report.summary.headline if _troubles(findings) else _nothing(snapshot)
     return replace(
@@ -57,6 +60,10 @@ def judge_text(
 def reads_log(check: Check[...]) -> bool:
     """Return whether the check reads the events of a text."""
     return any(need.fact is Log for need in check.needs)
+
+
+def _was_read(snapshot: Snapshot) -> bool:
+    return snapshot.log is not None and any(each.kind == TEXT_END for each in snapshot.log.events)
 
 
 def _told_apart(finding: Finding) -> Finding:
@@ -89,13 +96,21 @@ def overlaid(base: Snapshot, told: Snapshot) -> Snapshot:
         theirs: object = getattr(told, each.name)
         if theirs is None or each.name in {"schema_version", "tool_version", "taken_at", "missing", "timings_s"}:
             continue
-        if each.name in {"env", "packages"}:
+        if each.name == "log":
+            changes["log"] = _joined(base.log, told.log)
+        elif each.name in {"env", "packages"}:
             changes[each.name] = {**cast("dict[str, str]", mine or {}), **cast("dict[str, str]", theirs)}
-        elif is_dataclass(theirs) and mine is not None and each.name != "log":
+        elif is_dataclass(theirs) and mine is not None:
             changes[each.name] = _filled(mine, theirs)
         else:
             changes[each.name] = theirs
     return replace(base, **changes)
+
+
+def _joined(mine: Log | None, theirs: Log | None) -> Log:
+    """Return the told log, with what was stated before in front."""
+    before = tuple(each for each in (mine.events if mine is not None else ()) if each.kind == STATED)
+    return Log(events=(*before, *(theirs.events if theirs is not None else ())))
 
 
 def _filled(mine: object, theirs: object) -> object:

@@ -61,6 +61,8 @@ COMPUTE_DEFAULT = Fix(
     gain=unblocks("the mode forbids every compute program"),
     effort_minutes=1,
 )
+# EXCLUSIVE_THREAD (deprecated since CUDA 8) lets one thread use a context; TensorFlow has several (nvml.h, nvmlComputeMode_t)
+FORBIDDING = frozenset({"prohibited", "exclusive_thread"})
 
 
 @check(
@@ -82,7 +84,7 @@ def refused(
     """Find closed nodes and a prohibiting compute mode; the kernel of a container may refuse for other reasons."""
     cu_init = either(cuda.cu_init, None) if cuda is not None else None
     modes = [either(gpu.compute_mode, "unknown") for gpu in gpus] if gpus is not None else []
-    prohibited = bool(modes) and all(mode == "prohibited" for mode in modes)
+    prohibited = bool(modes) and all(mode in FORBIDDING for mode in modes)
     nodes = either(kernel.device_nodes, None) if kernel is not None else None
     if nodes is None and cu_init != 0 and not prohibited:
         raise Skip("the device nodes are unknown")
@@ -97,7 +99,7 @@ def refused(
         raise NotApplicable("a container that lost its permission: see GD107")
     weight = weigh_unusable(0.95 if closed or prohibited else 0.7, baseline)
     yield Finding(
-        summary="The GPU's compute mode is 'prohibited'."
+        summary=f"The GPU's compute mode is '{modes[0]}'."
         if prohibited
         else "This user may not open the GPU's device nodes.",
         severity=Severity.ERROR,

@@ -75,6 +75,7 @@ def silent(log: Log, host: Host | None, kernel: Kernel | None, baseline: Trial |
     errors = " ".join(each.values.get("error", "").lower() for each in failed)
     refused, nouveau = events(log, "module_refused"), events(log, "nouveau_holds")
     missing = events(log, "module_missing")
+    held = bool(nouveau) or (kernel is not None and either(kernel.nouveau_loaded, False))
     groups = [each for each in events(log, "device_cgroup") if each.values.get("mode") in READ_ONLY]
     if groups or (
         "unknown error" in errors and (container_of(host) or host is None or either(host.container, "?") == "?")
@@ -94,13 +95,13 @@ def silent(log: Log, host: Host | None, kernel: Kernel | None, baseline: Trial |
             "This user may not open the GPU's device nodes.", weight, failed, JOIN_GROUP, cause="device-permission-mode"
         )
     elif (
-        refused
+        held
+        or refused
         or nouveau
         or missing
         or any(each.kind == "nvidia_smi_failed" for each in failed)
         or "not loaded" in errors
     ):
-        held = bool(nouveau) or (kernel is not None and either(kernel.nouveau_loaded, False))
         fixes = (
             (BLACKLIST,)
             if held

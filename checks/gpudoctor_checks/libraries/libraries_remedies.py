@@ -79,7 +79,8 @@ def fixes_for(
         )
         told = stated(log, "tf")
         known = bool(told) and told != versions.minor(told)
-        yield from ((fix, RESTORE_PATH) if named or known or first(log, "cudart_not_loaded") else (RESTORE_PATH, fix))
+        # of a release that is not known exactly, the missing library is found first
+        yield from (fix, RESTORE_PATH) if named or known or first(log, "cudart_not_loaded") else (RESTORE_PATH,)
         return
     if not named:
         yield RESTORE_PATH
