@@ -21,6 +21,7 @@ BROAD = ("Exception", "BaseException")
 # Where anything may be raised by others and must not end the run: a plug-in, a check, a source, one NVML call, a child.
 BOUNDARIES = {
     "gpudoctor/cli/main.py",
+    "gpudoctor/cli/recording.py",
     "gpudoctor/diagnose/engine.py",
     "gpudoctor/diagnose/registry.py",
     "gpudoctor/collect/isolate.py",
@@ -28,6 +29,7 @@ BOUNDARIES = {
     "gpudoctor/collect/isolate_fork.py",
     "gpudoctor/collect/isolate_threads.py",
     "gpudoctor/probe/child.py",
+    "gpudoctor/profile/machine.py",
 }
 IN_THE_USERS_PROCESS = "gpudoctor/profile/agent/"  # nothing that fails there may reach the user's training
 JSON_HANDLERS = re.compile(r"gpudoctor/(?:codec|probe/\w+|collect/for_target/\w+|profile/agent/\w+)\.py")

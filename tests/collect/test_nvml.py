@@ -73,11 +73,7 @@ def test_each_machine_gets_its_status_word(name: str, tmp_path: Path) -> None:
     status, devices = STATUS[name]
     assert nvml.status == status
     assert nvml.message == Missing("none") or status != "ok"
-    if devices is None:
-        assert isinstance(gpus, Missing)
-    else:
-        assert not isinstance(gpus, Missing)
-        assert tuple(gpu.status for gpu in gpus) == devices
+    assert devices == (None if isinstance(gpus, Missing) else tuple(gpu.status for gpu in gpus))
 
 
 def _gpus(name: str, tmp_path: Path) -> tuple[Gpu, ...]:

@@ -40,7 +40,7 @@ from gpudoctor.sdk import (
     unblocks,
     weigh_unusable,
 )
-from gpudoctor_checks.driver.visible_devices import read_list
+from gpudoctor_checks.driver.visible_devices import read_list, uuids_of
 from gpudoctor_checks.remedies import ASK_SCHEDULER, give_container_gpu, under_scheduler
 
 NAME = "CUDA_VISIBLE_DEVICES"
@@ -73,7 +73,7 @@ def hidden(
     baseline: Trial | None,
 ) -> Iterator[Finding]:
     """Count the GPUs that the variable leaves, against those that exist."""
-    uuids = _uuids(gpus, nvml, kernel)
+    uuids = uuids_of(gpus, nvml, kernel)
     container = either(host.container, "none") if host is not None else "none"
     cu_init = either(cuda.cu_init, -1) if cuda is not None else -1
     toolkit = env.get("NVIDIA_VISIBLE_DEVICES")
@@ -125,14 +125,3 @@ def _kept_out(toolkit: str, container: str, baseline: Trial | None, *, severity:
         fixes=(give_container_gpu(container),),
         cause="container-no-gpu",
     )
-
-
-def _uuids(gpus: Gpus | None, nvml: Nvml | None, kernel: Kernel | None) -> tuple[str | None, ...] | None:
-    """Return one entry a GPU (None where its UUID is unknown); None where the number of GPUs is unknown."""
-    if gpus is not None and len(gpus):
-        return tuple(either(gpu.uuid, None) for gpu in gpus)
-    on_bus = either(kernel.pci_gpus, None) if kernel is not None else None
-    count = either(nvml.device_count, None) if nvml is not None else None
-    if on_bus is not None:
-        count = max(len(on_bus), count or 0)
-    return None if count is None else (None,) * count

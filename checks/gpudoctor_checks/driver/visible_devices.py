@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from gpudoctor.sdk import Gpus, Kernel, Nvml, either
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Visible:
@@ -38,3 +40,14 @@ def read_list(value: str, uuids: tuple[str | None, ...]) -> Visible:
             return Visible(count=0, stopped_at=f"{entry}, named twice")
         seen.append(name)
     return Visible(count=len(seen))
+
+
+def uuids_of(gpus: Gpus | None, nvml: Nvml | None, kernel: Kernel | None) -> tuple[str | None, ...] | None:
+    """Return one entry a GPU (None where its UUID is unknown); None where the number of GPUs is unknown."""
+    if gpus is not None and len(gpus):
+        return tuple(either(gpu.uuid, None) for gpu in gpus)
+    on_bus = either(kernel.pci_gpus, None) if kernel is not None else None
+    count = either(nvml.device_count, None) if nvml is not None else None
+    if on_bus is not None:
+        count = max(len(on_bus), count or 0)
+    return None if count is None else (None,) * count
