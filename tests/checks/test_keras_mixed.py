@@ -35,7 +35,8 @@ def the_machine(version: str, packages: Mapping[str, str | None], **variables: s
     [
         (LEGACY, Severity.ERROR, "pip install 'tf-keras~=2.20.0'"),
         (the_machine("2.17.1", {"keras": "2.15.0"}), Severity.ERROR, "pip install 'keras>=3.2.0'"),
-        (the_machine("2.15.1", {"keras": "3.3.3"}), Severity.ERROR, "pip install 'keras<2.16,>=2.15.0'"),
+        (the_machine("2.15.1", {"keras": "3.3.3"}), Severity.INFO, "pip install 'keras<2.16,>=2.15.0'"),
+        (the_machine("2.14.1", {"keras": "3.3.3"}), Severity.ERROR, "pip install 'keras<2.15,>=2.14.0'"),
         (
             the_machine("2.20.0", {"tf-keras": "2.16.0"}, TF_USE_LEGACY_KERAS="true"),
             Severity.WARNING,

@@ -44,6 +44,7 @@ LEGACY, BACKEND = "TF_USE_LEGACY_KERAS", "KERAS_BACKEND"
 OTHER_BACKEND = "keras-backend-tensorflow"
 # Run: 2.21.0 with TF_USE_LEGACY_KERAS=1 and no tf-keras, and 2.17.1 with keras 2.15.0: tf.keras cannot be imported.
 FAILS = 0.9
+FINDS_KERAS_3 = "2.15"
 MISFIT = 0.7  # tf-keras asks for TensorFlow of its own minor; a neighbour may happen to work
 
 
@@ -78,7 +79,12 @@ def mixed(
     elif third and keras is not None and not versions.at_least(keras, "3") and not asked:
         found = (f"keras {keras} beside TensorFlow {version}, which needs Keras 3.", Severity.ERROR, FAILS, new)
     elif not third and keras is not None and versions.at_least(keras, "3"):
-        found = (f"keras {keras} beside TensorFlow {version}, which needs Keras 2.", Severity.ERROR, MISFIT, new)
+        found = (
+            f"keras {keras} beside TensorFlow {version}, which was made for Keras 2.",
+            _for_keras_2(version),
+            MISFIT,
+            new,
+        )
     elif legacy is not None and versions.minor(legacy) != own and (asked or not third):
         found = (f"tf-keras {legacy} beside TensorFlow {version}.", Severity.WARNING, MISFIT, pin)
     elif third and backend != "tensorflow":
@@ -103,6 +109,11 @@ def mixed(
         ),
         fixes=(fix,),
     )
+
+
+def _for_keras_2(version: str) -> Severity:
+    """Return how grave Keras 3 is there: run with 2.15.1 and keras 3.3.3, both keras and tf.keras train, as Keras 3."""
+    return Severity.INFO if versions.at_least(version, FINDS_KERAS_3) else Severity.ERROR
 
 
 def _wanted(version: str) -> str:

@@ -38,7 +38,7 @@ from gpudoctor.sdk import (
 )
 from gpudoctor_checks.tensorflow.importable import weigh_import
 
-# METADATA of the wheels; run: 2.17.1 with NumPy 2.3.4 does not import (_pywrap_checkpoint_reader).
+# METADATA of the wheels; run: 2.17.1 and 2.15.1 with NumPy 2.3.4 do not import.
 BUILT_FOR_1 = 0.9
 
 
