@@ -204,3 +204,14 @@ def test_a_pipe_without_a_writer_does_not_hang(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
     run = gpudoctor("scan", "--snapshot", tmp_path / "pipe", env=bare_environment(tmp_path / "home"), limit_s=20)
     assert (run.code, run.out) == (USAGE, "")
+
+
+def test_the_objects_of_jsonl_are_those_of_the_published_schema(tmp_path: Path, report_schema: Json) -> None:
+    names = {"check": "Verdict", "finding": "Finding", "fix": "Fix", "plugin": "Plugin", "summary": "Summary"}
+    words = ("--format", "jsonl", "--snapshot", machine(BROKEN))
+    run = gpudoctor("scan", *words, env=bare_environment(tmp_path))
+    events = [json.loads(line) for line in run.lines]
+    for event in events[1:]:
+        schema = {"$defs": report_schema["$defs"], "$ref": f"#/$defs/{names[event['event']]}"}
+        jsonschema.validate(event[event["event"]], schema)
+    assert {each["event"] for each in events} == {"scan", *names}
