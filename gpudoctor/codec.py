@@ -13,13 +13,16 @@ from collections.abc import Mapping
 from dataclasses import fields, is_dataclass, replace
 from enum import Enum
 from itertools import zip_longest
-from typing import Any, TypeGuard, TypeVar, cast
+from typing import TYPE_CHECKING, Any, TypeGuard, TypeVar, cast
 
 from gpudoctor.errors import SnapshotError, UsageError
 from gpudoctor.model.baseline import BASELINE_VERSION, Baseline
 from gpudoctor.model.missing import Missing
 from gpudoctor.model.report import Report
 from gpudoctor.model.snapshot import SCHEMA_VERSION, Snapshot
+
+if TYPE_CHECKING:
+    from gpudoctor.model.baseline import Baseline  # few runs have one
 
 MAX_SNAPSHOT_BYTES = 64 * 1024 * 1024  # a real one is under 1 MiB; a larger file is not a snapshot
 MAX_BASELINE_BYTES = 4 * 1024 * 1024  # 200 bytes a finding; nobody accepts ten thousand
@@ -132,6 +135,8 @@ def load_baseline(data: bytes, *, name: str) -> Baseline:
     Raises UsageError with a sentence that names the cure.
     """
     import msgspec  # noqa: PLC0415  # see the module's docstring
+
+    from gpudoctor.model.baseline import BASELINE_VERSION, Baseline  # noqa: PLC0415
 
     if len(data) > MAX_BASELINE_BYTES:
         raise UsageError(f"{name}: larger than {MAX_BASELINE_BYTES >> 20} MiB; this is not a baseline")

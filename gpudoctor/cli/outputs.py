@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 from gpudoctor.cli.output import emit
 from gpudoctor.errors import UsageError
+from gpudoctor.model.record import dataclass
 from gpudoctor.model.report import Report
 
 FORMAT, PLACE = "format", "place"

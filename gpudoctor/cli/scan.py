@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timezone
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from gpudoctor import __version__
 from gpudoctor.cli import configuration, outputs
@@ -26,6 +27,9 @@ from gpudoctor.errors import UsageError
 from gpudoctor.model.baseline import Baseline
 from gpudoctor.model.report import Report
 from gpudoctor.model.snapshot import Snapshot
+
+if TYPE_CHECKING:
+    from gpudoctor.model.baseline import Baseline  # few scans have one
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

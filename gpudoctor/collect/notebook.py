@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
+
+from gpudoctor.model.record import dataclass
 
 # What kernels that run Python are started as: ipykernel (Jupyter, VS Code), Colab's and Spyder's.
 LAUNCHERS = frozenset({"ipykernel_launcher", "ipykernel", "colab_kernel_launcher", "spyder_kernels.console"})

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from gpudoctor.model.finding import Severity
+from gpudoctor.model.record import dataclass
 
 BASELINE_VERSION = 1
 
