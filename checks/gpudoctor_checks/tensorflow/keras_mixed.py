@@ -42,7 +42,8 @@ from gpudoctor_checks.usage import weigh_pace
 
 LEGACY, BACKEND = "TF_USE_LEGACY_KERAS", "KERAS_BACKEND"
 OTHER_BACKEND = "keras-backend-tensorflow"
-# Run: 2.21.0 with TF_USE_LEGACY_KERAS=1 and no tf-keras, and 2.17.1 with keras 2.15.0: tf.keras cannot be imported.
+# Run: tf.keras cannot be imported with 2.21.0, TF_USE_LEGACY_KERAS=1 and no tf-keras; with 2.17.1 and keras 2.15.0; with
+# 2.14.1 and keras 3.3.3 ("No module named 'keras.api._v2'").
 FAILS = 0.9
 FINDS_KERAS_3 = "2.15"
 MISFIT = 0.7  # tf-keras asks for TensorFlow of its own minor; a neighbour may happen to work
@@ -82,7 +83,7 @@ def mixed(
         found = (
             f"keras {keras} beside TensorFlow {version}, which was made for Keras 2.",
             _for_keras_2(version),
-            MISFIT,
+            FAILS,
             new,
         )
     elif legacy is not None and versions.minor(legacy) != own and (asked or not third):
