@@ -9,10 +9,13 @@ PRESSURE: tuple[Expected, ...] = (
     ("ValueError: Cannot create a tensor proto whose content is larger than 2GB.", "graph_constant", {}),
     ("ValueError: GraphDef cannot be larger than 2GB.", "graph_constant", {}),
     ("[libprotobuf ERROR] tensorflow.GraphDef exceeded maximum protobuf size of 2GB: 2421874839", "graph_constant", {}),
-    (
-        "RuntimeError: Virtual devices cannot be modified after being initialized",
-        "memory_option_late",
-        {"what": "Virtual"},
+    *(
+        (
+            f"RuntimeError: {what} devices cannot be modified after being initialized",
+            "memory_option_late",
+            {"what": what},
+        )
+        for what in ("Physical", "Virtual", "Visible", "Logical")
     ),
     ("failed call to cuDevicePrimaryCtxRetain: CUDA_ERROR_OUT_OF_MEMORY", "oom_device", {"why": "context"}),
     ("CUDA_ERROR_OUT_OF_MEMORY: out of memory", "oom_device", {}),
@@ -78,11 +81,14 @@ KERNEL: tuple[Expected, ...] = (
     ("MemoryError: Unable to allocate 12.3 GiB for an array with shape (100, 200)", "host_oom", {"asked": "12.3 GiB"}),
     ("terminate called after throwing an instance of 'std::bad_alloc'", "host_oom", {}),
     ("Killed", "process_killed", {}),
-    ('could not select device driver "" with capabilities: [[gpu]].', "container_runtime", {"why": "toolkit"}),
+    (
+        'docker: Error response from daemon: could not select device driver "" with capabilities: [[gpu]].',
+        "container_runtime",
+        {"why": "toolkit"},
+    ),
     ("docker: Error response from daemon: Unknown runtime specified nvidia.", "container_runtime", {"why": "toolkit"}),
     ("nvidia-container-cli: initialization error: load library failed: libnvidia-ml.so.1", "container_runtime", {}),
     ("libcuda.so: NOT_FOUND", "libcuda_not_found", {}),
-    ("/usr/bin/ld: cannot find -lcuda", "libcuda_not_found", {}),
     ("all CUDA-capable devices are busy or unavailable", "device_unavailable", {}),
 )
 PACKAGES: tuple[Expected, ...] = (

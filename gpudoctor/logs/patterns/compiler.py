@@ -24,7 +24,8 @@ ROWS = (
     row("libdevice_missing", "Can't find libdevice", r"Can't find libdevice directory"),
     row(
         "libdevice_missing",
-        "not found at ",
-        r"libdevice (?:is required by this HLO module but was )?not found at (?P<path>[^\s\n]{1,160})",
+        "HLO module but",
+        r"libdevice is required by this HLO module but was not found at (?P<path>[^\s\n]{1,160})",
     ),
+    row("libdevice_missing", "bdevice not found", r"libdevice not found at (?P<path>[^\s\n]{1,160})"),
 )

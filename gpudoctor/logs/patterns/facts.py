@@ -70,7 +70,7 @@ ROWS = (
     row(FACT, "Successfully installed", rf"Successfully installed [^\n]{{0,900}}?\btensorflow-(?P<tf>{TENSORFLOW})"),
     row(FACT, "Python version", r"Python version[^\d\n]{0,20}(?P<python>\d\.\d{1,2}(?:\.\d{1,2})?)"),
     row(FACT, "Python 3.", r"Python (?P<python>3\.\d{1,2}(?:\.\d{1,2})?)"),
-    row(FACT, "/python3.", r"lib(?:64)?/python(?P<python>3\.\d{1,2})/"),
+    row(FACT, "ython3.", r"lib(?:64)?/python(?P<python>3\.\d{1,2})/"),
     row(FACT, "\\Python3", r"\\Python(?P<digits>3\d{1,2})\\", refine=windows_python),
     row(FACT, "OS Platform", r"OS Platform and Distribution[^\n:]{0,60}: {0,3}(?P<os>[^\n]{3,60})"),
     row(FACT, "GPU model", r"GPU [Mm]odel[^\n:]{0,20}: {0,3}(?P<gpu>[^\n]{3,60})"),
@@ -79,9 +79,9 @@ ROWS = (
         "CUDA/cuDNN",
         r"CUDA/cuDNN [Vv]ersion[^\d\n]{0,20}(?P<cuda>\d{1,2}(?:\.\d{1,2})?)(?:[^\d\n]{1,20}(?P<cudnn>\d{1,2}(?:\.\d{1,3}){0,3}))?",
     ),
-    row(FACT, "-microsoft-standard", r"-microsoft-standard", wsl="yes"),
-    row(FACT, "/usr/lib/wsl", r"/usr/lib/wsl", wsl="yes"),
-    row(FACT, "== TensorFlow ==", r"== TensorFlow ==", container="docker", image="ngc"),
+    row(FACT, "WSL2", r"\bWSL2\b", wsl="yes"),
+    row(FACT, "wsl/lib", r"/usr/lib/wsl", wsl="yes"),
+    row(FACT, "TensorFlow ==", r"== TensorFlow ==", container="docker", image="ngc"),
     row(FACT, "Keras version", rf"Keras version[^\d\n]{{0,20}}(?P<keras>{NUMBER})"),
     row(FACT, "NumPy version", rf"NumPy version[^\d\n]{{0,20}}(?P<numpy>{NUMBER})"),
     row("visible_gpus", "Num GPUs Available", r"Num GPUs Available[^\d\n]{1,6}(?P<count>\d{1,3})"),
@@ -91,8 +91,6 @@ ROWS = (
         r"CUDA_VISIBLE_DEVICES=['\"]?(?P<value>[^\s'\";]{0,80})",
         name="CUDA_VISIBLE_DEVICES",
     ),
-    row(
-        "variable", "--xla_gpu_cuda_data_dir=", r"(?P<value>--xla_gpu_cuda_data_dir=[^\s'\"]{1,120})", name="XLA_FLAGS"
-    ),
+    row("variable", "xla_gpu_cuda_data_dir=", r"(?P<value>--xla_gpu_cuda_data_dir=[^\s'\"]{1,120})", name="XLA_FLAGS"),
     row("variable", "LD_LIBRARY_PATH=", r"LD_LIBRARY_PATH=['\"]?(?P<value>[^\s'\"]{1,190})", name="LD_LIBRARY_PATH"),
 )

@@ -32,7 +32,7 @@ ROWS = (
         "ERROR: Module nvidia",
         r"ERROR: Module (?P<module>nvidia\w{0,12}) is (?:in use|not currently loaded)",
     ),
-    row("device_cgroup", "c 195:", r"\bc 195:(?P<minor>\*|\d{1,3}) (?P<mode>[rwm]{1,3})\b"),
+    row("device_cgroup", "* m", r"\bc 195:(?P<minor>\*) (?P<mode>m)\b"),
     row(
         "host_oom",
         "Out of memory: Kill",
@@ -40,7 +40,7 @@ ROWS = (
     ),
     row("host_oom", "OOMKilled", r"OOMKilled"),
     row("host_oom", "Unable to allocate ", r"Unable to allocate (?P<asked>\d[\d.]{0,10} [KMGT]iB) for an array"),
-    row("host_oom", "std::bad_alloc", r"std::bad_alloc"),
+    row("host_oom", "bad_alloc", r"std::bad_alloc"),
     row(
         "process_killed",
         "Killed",
@@ -48,7 +48,7 @@ ROWS = (
     ),
     row(
         "container_runtime",
-        "could not select device driver",
+        "Error response from daemon",
         r"could not select device driver \S{0,12} with capabilities: \[\[[^\]\n]{0,30}gpu",
         why="toolkit",
     ),
@@ -59,6 +59,5 @@ ROWS = (
         r"nvidia-container-cli: (?P<message>[^\n]{1,160})",
         why="host",
     ),
-    row("libcuda_not_found", "libcuda.so: NOT", r"libcuda\.so: NOT_FOUND"),
-    row("libcuda_not_found", "cannot find -lcuda", r"cannot find -lcuda\b"),
+    row("libcuda_not_found", "NOT_FOUND", r"libcuda\.so: NOT_FOUND"),
 )

@@ -49,13 +49,13 @@ ROWS = (
     ),
     row(
         "handle_failed",
-        "cudnn handle",
+        "dnn handle",
         r"(?:[Cc]ould not|[Ff]ailed to) create cudnn handle: (?P<status>[A-Z_]{1,60}|[\w ]{1,60})",
         library="cudnn",
     ),
     row(
         "handle_failed",
-        "cublas handle",
+        "blas handle",
         r"(?:[Cc]ould not|[Ff]ailed to) create cublas handle: (?P<status>[A-Z_]{1,60}|[\w ]{1,60})",
         library="cublas",
     ),

@@ -16,7 +16,7 @@ PACKAGE = r"(?P<package>tensorflow(?:[-_](?:gpu|cpu|intel|macos))?|tf[-_]nightly
 ROWS = (
     row(NUMPY, "NumPy 1.x", r"compiled using NumPy 1\.x cannot be run in"),
     row(NUMPY, "NumPy 2.", r"NumPy (?P<numpy>2\.\d{1,2}\.\d{1,2}\w{0,6}) as it may crash"),
-    row(NUMPY, "_ARRAY_API not found", r"_ARRAY_API not found"),
+    row(NUMPY, "ARRAY_API not found", r"_ARRAY_API not found"),
     row(NUMPY, "NumPy 2.0 release", r"was removed in the NumPy 2\.0 release"),
     row(NUMPY, "numpy.dtype size", r"numpy\.dtype size changed, may indicate binary incompatibility"),
     row(NUMPY, "numpy.core.", r"numpy\.core\.(?:multiarray|umath) failed to import"),
@@ -51,7 +51,7 @@ ROWS = (
     ),
     row(
         KERAS,
-        "cannot import name",
+        "ImportError: cannot import",
         r"cannot import name '(?P<name>[\w.]{1,60})' from '(?:partially initialized module ')?(?:tensorflow\.)?keras[\w.]{0,60}'",
     ),
     row(ABSENT, "No module named", r"No module named ['\"]?tensorflow['\"]?(?![\w.])", why="absent"),
@@ -70,19 +70,19 @@ ROWS = (
         "Unable to find installation",
         rf"Unable to find installation candidates for {PACKAGE} ?(?P<wanted>[^\n]{{0,30}})",
     ),
-    row(NO_WHEEL, "has no wheels with", r"tensorflow\S{0,60} has no wheels with a matching (?:Python|platform)"),
-    row(NO_WHEEL, "is not a supported wheel", r"tensorflow\S{0,100} is not a supported wheel on this platform"),
+    row(NO_WHEEL, "wheels with a matching", r"tensorflow\S{0,60} has no wheels with a matching (?:Python|platform)"),
+    row(NO_WHEEL, "whl is not a supported", r"tensorflow\S{0,100} is not a supported wheel on this platform"),
     row("conda_build", "_tflow_select", r"_tflow_select\s{1,40}[\d.]{1,12}\s{1,40}(?P<build>[a-z]{2,8})\b"),
     row(
         "conda_build",
-        "tensorflow  ",
+        "flow  ",
         r"(?<![\w\-])tensorflow\s{2,40}(?P<version>\d[\d.]{2,10})\s{1,40}(?P<build>mkl|eigen|cpu|cuda|gpu)[_\w]{0,30}",
     ),
-    row("fact", "tensorflow  ", r"(?<![\w\-])tensorflow\s{2,40}(?P<tf>\d{1,2}\.\d{1,2}\.\d{1,2})\b"),
+    row("fact", "flow  ", r"(?<![\w\-])tensorflow\s{2,40}(?P<tf>\d{1,2}\.\d{1,2}\.\d{1,2})\b"),
     row("fact", "Name: tensorflow", r"Name: (?P<distribution>tensorflow[\w\-]{0,12})"),
     row(
         "built_with_cuda",
-        "is_built_with_cuda",
+        "built_with_cuda",
         r"(?:(?P<value>True|False)\b[^\n]{0,20}is_built_with_cuda|is_built_with_cuda\(?\)?[^\nTF]{0,12}(?P<answer>True|False))",
     ),
 )

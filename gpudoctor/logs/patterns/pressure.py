@@ -17,16 +17,19 @@ ROWS = (
         r"(?:Failed copying input tensor from \S{1,80} to \S{1,80} in order to run )?_EagerConst: Dst tensor is not initialized",
         op="_EagerConst",
     ),
-    row("slices_on_device", "/from_tensor_slices_op.py", r"from_tensor_slices_op\.py\"?, line \d{1,6}"),
+    row("slices_on_device", "_slices_op.py", r"from_tensor_slices_op\.py\"?, line \d{1,6}"),
     row("graph_constant", "Cannot create a tensor", r"Cannot create a tensor proto whose content is larger than 2GB"),
     row("graph_constant", "GraphDef cannot be", r"GraphDef cannot be larger than 2GB"),
     row(
         "graph_constant", "maximum protobuf size of 2GB", r"(?:exceeds|Exceeded|exceeded) maximum protobuf size of 2GB"
     ),
-    row(
-        "memory_option_late",
-        " devices cannot be modified",
-        r"(?P<what>Physical|Virtual|Visible|Logical) devices cannot be modified after being initialized",
+    *(
+        row(
+            "memory_option_late",
+            f"{what} devices cannot",
+            rf"(?P<what>{what}) devices cannot be modified after being initialized",
+        )
+        for what in ("Physical", "Virtual", "Visible", "Logical")
     ),
     row(
         "oom_device",

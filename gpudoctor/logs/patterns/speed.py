@@ -18,9 +18,7 @@ ROWS = (
     row("slow_callback", "Method (on_", r"Method \((?P<method>on_\w{1,40})\) is slow compared to the batch"),
     row("counters_closed", "CUPTI_ERROR_INSUFFICIENT", r"CUPTI_ERROR_INSUFFICIENT_PRIVILEGES"),
     row("tf32", "TensorFloat-32 will be", r"TensorFloat-32 will be used for the matrix multiplication"),
-    row(
-        "difference", "relative max diff", r"relative max diff\W{1,6}(?P<share>\d(?:\.\d{1,12})?e-\d{1,2}|0\.\d{1,12})"
-    ),
+    row("difference", "max diff", r"relative max diff\W{1,6}(?P<share>\d(?:\.\d{1,12})?e-\d{1,2}|0\.\d{1,12})"),
     row(
         "difference",
         "Max relative difference",
