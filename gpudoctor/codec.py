@@ -16,7 +16,6 @@ from itertools import zip_longest
 from typing import TYPE_CHECKING, Any, TypeGuard, TypeVar, cast
 
 from gpudoctor.errors import SnapshotError, UsageError
-from gpudoctor.model.baseline import BASELINE_VERSION, Baseline
 from gpudoctor.model.missing import Missing
 from gpudoctor.model.report import Report
 from gpudoctor.model.snapshot import SCHEMA_VERSION, Snapshot

@@ -16,6 +16,7 @@ from gpudoctor.model.report import Coverage, Report, Status, Summary
 from gpudoctor.model.snapshot import Snapshot
 from gpudoctor.present import formats
 
+FORMATTED = frozenset({"scan", "log"})  # the commands whose report has formats and places
 OPTIONS = {"--format": FORMAT, "-o": PLACE, "--output": PLACE}
 
 
@@ -48,7 +49,10 @@ def report(message: str, code: int) -> Report:
 
 def _asked_for(words: Sequence[str]) -> Iterable[Output]:
     """Return the outputs as far as they can be made out, whatever is wrong with the words; --json is always kept."""
-    told = list(_told(words))
+    command = words[0] if words else ""
+    if command == "run":
+        return []  # stdout belongs to the script, and so may every word
+    told = list(_told(words)) if command in FORMATTED else []
     try:
         outputs = [each for each in paired(told) if each.format in formats.MACHINE]
     except UsageError:

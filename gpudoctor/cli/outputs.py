@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 
 from gpudoctor.cli.output import emit
 from gpudoctor.errors import UsageError

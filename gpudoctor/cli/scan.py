@@ -24,7 +24,6 @@ from gpudoctor.diagnose.registry import AnyCheck, Registry
 from gpudoctor.diagnose.selection import nearest, select
 from gpudoctor.diagnose.summary import Expectation, unmet
 from gpudoctor.errors import UsageError
-from gpudoctor.model.baseline import Baseline
 from gpudoctor.model.report import Report
 from gpudoctor.model.snapshot import Snapshot
 

@@ -66,7 +66,7 @@ SETTINGS: dict[str, tuple[bytes, str]] = {
     "has an unknown threshold": (b'fail-on = "fatal"\n', r"fail-on must be one of"),
     "has an unknown severity": (b'[rules.GD801]\nseverity = "fatal"\n', r"severity must be one of"),
     "has an unknown rule": (b'[rules.GD999]\nseverity = "error"\n', r"rules.GD999: no check has this code"),
-    "has a rule for a family": (b'[rules.GD8]\nseverity = "error"\n', r"rules.GD8: no check .*did you mean 'GD80"),
+    "has a rule for a family": (b'[rules.GD8]\nseverity = "error"\n', r"rules.GD8: no check .*did you mean 'GD8"),
     "selects what is not there": (b'select = ["GD999"]\n', r"no check is called 'GD999'"),
 }
 VARIABLES: dict[str, tuple[dict[str, str], str]] = {
