@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
@@ -30,6 +31,7 @@ LOWER_IS_THE_FIX = frozenset(
         "gpu-filtered",  # the release dropped this GPU
         "missing-cuda-libs",  # as and-cuda-wheels
         "no-kernel",
+        "python-tf-wheel",  # the very version that was asked for, under a Python that it has a wheel for
         "windows-native",
     }
 )
@@ -100,6 +102,16 @@ def test_no_older_driver_is_ever_advised() -> None:
 def test_only_an_unblocking_fix_and_a_measured_one_promise_anything() -> None:
     for name, _, finding, fix in all_fixes():
         assert fix.gain.speedup is None or fix.gain.basis, f"{name}, {finding.code}: {fix.id}"
+
+
+def test_no_fix_that_a_module_holds_ready_advises_it_without_a_version() -> None:
+    modules = {check.judge.__module__ for check in registry.load().checks}
+    packages = {name.rpartition(".")[0] for name in modules}
+    loaded = [module for name, module in list(sys.modules.items()) if name.rpartition(".")[0] in packages]
+    fixes = [value for module in loaded for value in vars(module).values() if isinstance(value, Fix)]
+    bare = [fix.id for fix in fixes for match in AND_CUDA.finditer(fix.text) if not match["version"]]
+    assert len(fixes) > len(modules) / 2
+    assert bare == []
 
 
 @pytest.mark.parametrize("check", registry.load().checks, ids=lambda check: check.code)

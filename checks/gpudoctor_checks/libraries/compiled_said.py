@@ -119,7 +119,7 @@ def _newer(capability: int, tensorflow: TensorFlow | None, python: Python | None
         command(
             "upgrade-tensorflow",
             "Use a release that knows this GPU",
-            "pip install --upgrade 'tensorflow[and-cuda]'",
+            "pip install 'tensorflow[and-cuda]==2.20.0'",
             why="its code needs no compilation here",
             minutes=30,
             risk="medium",

@@ -32,14 +32,14 @@ PIN_CONDA = command(
 WSL = command(
     "install-in-wsl",
     "Install TensorFlow with CUDA inside WSL2",
-    "wsl --install -d Ubuntu && wsl -d Ubuntu -- sh -c \"python3 -m venv ~/tf && ~/tf/bin/pip install 'tensorflow[and-cuda]'\"",
+    "wsl --install -d Ubuntu && wsl -d Ubuntu -- sh -c \"python3 -m venv ~/tf && ~/tf/bin/pip install 'tensorflow[and-cuda]==2.20.0'\"",
     why="a CPU build never uses a GPU; or keep tensorflow<2.11",
     minutes=20,
 )
 INSTALL = command(
     "install-tensorflow",
     "Install the CUDA build",
-    "pip uninstall -y tensorflow tensorflow-cpu && pip install 'tensorflow[and-cuda]'",
+    "pip uninstall -y tensorflow tensorflow-cpu && pip install 'tensorflow[and-cuda]==2.20.0'",
     why="a CPU build never uses a GPU",
     minutes=3,
 )

@@ -64,7 +64,7 @@ def clash(log: Log, tensorflow: TensorFlow | None, baseline: Trial | None) -> It
         install = command(
             "install-tensorflow",
             "Install TensorFlow in this environment",
-            "python -m pip install 'tensorflow[and-cuda]'",
+            "python -m pip install 'tensorflow[and-cuda]==2.20.0'",
             why="the interpreter that runs the script has none",
             minutes=5,
         )
