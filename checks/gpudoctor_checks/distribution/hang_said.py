@@ -38,7 +38,7 @@ NO_IOMMU = by_hand(
 NEWER_NCCL = command(
     "upgrade-nccl",
     "Upgrade TensorFlow and its NCCL",
-    "pip install --upgrade 'tensorflow[and-cuda]'",
+    "pip install 'tensorflow[and-cuda]==2.20.0'",
     why="old NCCL releases hang at start; another cross-device op avoids them meanwhile",
     minutes=20,
 )

@@ -25,7 +25,7 @@ RESTORE_PATH = by_hand(
 NEWER = command(
     "install-tensorflow",
     "Or a release that brings its CUDA along",
-    "pip install 'tensorflow[and-cuda]'",
+    "pip install 'tensorflow[and-cuda]==2.20.0'",
     why="from 2.15 on the extra serves CUDA 12",
     minutes=60,
     risk="medium",
