@@ -24,8 +24,9 @@ def fold(findings: Sequence[Finding]) -> tuple[Finding, ...]:
     return tuple(result)
 
 
-def _importance(finding: Finding) -> tuple[int, int, float, str]:
-    return (RANK[finding.severity], layer_of(finding.cause), -finding.confidence, finding.code)
+def _importance(finding: Finding) -> tuple[int, int, float, float, str]:
+    cost = round(finding.share, 1)  # a tenth more is more; closer ones are decided by how sure they are
+    return (RANK[finding.severity], layer_of(finding.cause), -cost, -finding.confidence, finding.code)
 
 
 def layer_of(cause: str) -> int:

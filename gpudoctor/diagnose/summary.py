@@ -11,6 +11,7 @@ from gpudoctor.model.finding import Finding, Grade, Severity
 from gpudoctor.model.missing import Missing, either
 from gpudoctor.model.record import dataclass
 from gpudoctor.model.report import Coverage, Outcome, Plugin, Status, Summary, Verdict
+from gpudoctor.model.run import Run, StepTimes
 from gpudoctor.model.snapshot import Snapshot
 from gpudoctor.model.views import Driver
 
@@ -67,7 +68,8 @@ def _status(findings: Sequence[Finding], facts: Facts, *, promise_kept: bool) ->
         return Status.BROKEN
     if Severity.WARNING in severities:
         return Status.WARNING
-    return Status.HEALTHY if _gpu_usable(facts) and promise_kept else Status.UNKNOWN
+    usable = _gpu_usable(facts) or isinstance(facts.get(StepTimes), StepTimes)
+    return Status.HEALTHY if usable and promise_kept else Status.UNKNOWN
 
 
 def _gpu_usable(facts: Facts) -> bool:
@@ -81,6 +83,10 @@ def _headline(status: Status, findings: Sequence[Finding], facts: Facts, unjudge
         return primary.summary
     if status is Status.HEALTHY:
         return "No issues found"
+    run, steps = facts.get(Run), facts.get(StepTimes)
+    if isinstance(run, Run):
+        why = steps.reason.partition(": ")[2] if isinstance(steps, Missing) else ""
+        return f"Nothing to judge: {why}" if why else "Not all could be judged"
     if not _gpu_usable(facts):
         return primary.summary if primary is not None else _no_gpu_reason(facts)
     if not unjudged:

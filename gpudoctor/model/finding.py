@@ -79,6 +79,7 @@ class Finding:
     """One trouble found. `confidence` 0-1 with its `basis`. The engine fills code, slug, cause, caused_by.
 
     A check leaves `cause` empty when it has one cause only. `symptom` marks what another finding may explain.
+    `share`: of the run's or step's time that it costs, 0 where that was not measured.
     `accepted`: a baseline knows it, so it does not count for the exit code.
     """
 
@@ -95,3 +96,4 @@ class Finding:
     title: str = ""
     caused_by: str | None = None
     accepted: bool = False
+    share: float = 0.0

@@ -90,6 +90,7 @@ class Stage:
     batch_s: float = 0.0
     buffered: int = 0
     element_bytes: float = 0.0
+    snippet: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

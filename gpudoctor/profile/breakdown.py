@@ -10,14 +10,16 @@ from collections.abc import Sequence
 
 from gpudoctor.model.missing import Maybe, Missing, either
 from gpudoctor.model.record import dataclass
-from gpudoctor.model.run import HIGHLY, MODERATELY, Breakdown, HotLines, MachineOverTime, StepTimes
+from gpudoctor.model.run import HIGHLY, MODERATELY, Breakdown, Calls, HotLine, HotLines, MachineOverTime, StepTimes
 from gpudoctor.model.session import Session
-from gpudoctor.profile.steps import Loop
+from gpudoctor.profile.steps import Loop, overlap, tracing_times
 
 ENOUGH_STEPS = 20  # TraceML asks as many steady steps before it says "critical"
 # Policy: confidence of the shares. A device plane or a CPU (synchronous) leaves no doubt of what waits for what.
 TWO_METHODS, ONE_METHOD, NO_DEVICE_PLANE, DISAGREE, FEW_STEPS = 0.95, 0.85, 0.6, 0.5, 0.5
 AGREE_WITHIN = 0.10  # measured: two honest methods differ by up to 8 points at 20 ms steps
+BETWEEN_EPOCHS = ("on_epoch", "on_train_begin", "on_train_end", "on_test")
+FLOOR = 0.02  # less than this share of a step resolves nothing
 HOST_WORK = ("numpy", "python", "io", "wait", "sync", "other")
 
 
@@ -38,18 +40,19 @@ def step_times(
     *,
     lines: HotLines | None,
     machine: MachineOverTime | None,
+    calls: Calls | None = None,
     windows: Sequence[WindowShare] = (),
     steps_per_execution: int = 1,
 ) -> StepTimes:
     """Return the steady steps with their breakdown."""
-    steps = sum(each.steps for each in loop.steady)
-    span = sum(each.span_s for each in loop.steady)
+    steps, span = sum(each.steps for each in loop.steady), sum(each.span_s for each in loop.steady)
     overlaps = steps_per_execution > 1 or loop.record.overlaps
     window, plane = _window(windows), _plane(session, windows, machine)
     stamped = _stamped(loop, span, overlaps=overlaps)
     device = _device(window, machine, plane)
-    waiting = _waiting(stamped, window, device, plane)
-    shares = _shares(waiting, device, _traced(session, loop, span), _host(lines, loop, span))
+    shares = _shares(
+        _waiting(stamped, window, device, plane), device, _traced(session, loop, span), _host(lines, loop, span, calls)
+    )
     agree = _agree(stamped, window)
     methods = (*(("stamps",) if not isinstance(stamped, Missing) else ()), *(("window",) if window is not None else ()))
     confidence, basis = _confidence(methods, agree, plane=plane, steps=steps, apart=loop.apart)
@@ -117,6 +120,9 @@ def _plane(session: Session, windows: Sequence[WindowShare], machine: MachineOve
 
 def _stamped(loop: Loop, span: float, *, overlaps: bool) -> Maybe[float]:
     if loop.record.kind == "call":
+        outside = _outside(loop, span) if span > 0 else 1.0
+        if outside < MODERATELY:
+            return outside  # whatever makes the batches, it takes no longer than that
         return Missing("the loop fetches nothing from TensorFlow: its input is made in Python")
     if overlaps:
         return Missing("with steps_per_execution > 1 fetches run beside compute; only a profiler window tells")
@@ -159,22 +165,38 @@ def _traced(session: Session, loop: Loop, span: float) -> float:
     """Return the share of the steady time in which functions were traced."""
     if span <= 0:
         return 0.0
-    spent = sum(
-        each.duration_s
-        for each in session.traces
-        if each.process == loop.record.process
-        and each.kind == "function"
-        and any(part.start < each.at <= part.end for part in loop.steady)
-    )
-    return min(1.0, spent / span)
+    spans = tracing_times(session, loop.record.process)
+    return min(1.0, sum(overlap(spans, each.start, each.end) for each in loop.steady) / span)
 
 
-def _host(lines: HotLines | None, loop: Loop, span: float) -> float:
-    """Return the share of the user's own Python in the main thread; for `*_on_batch` loops at least what lies between calls."""
-    sampled = lines.total("main", *HOST_WORK) if lines is not None else 0.0
+def _host(lines: HotLines | None, loop: Loop, span: float, calls: Calls | None) -> float:
+    """Return the share of the user's own Python in the steps; for `*_on_batch` loops at least what lies between calls.
+
+    Stacks are sampled between epochs, too: what callbacks took there is not the steps'.
+    """
+    found = lines.lines if lines is not None else ()
+    ends = sum(each.share for each in found if each.role == "main" and each.function.startswith(BETWEEN_EPOCHS))
+    sampled = sum(each.share for each in found if own_work(each, loop))
+    between = calls.epoch_end_s / calls.epoch_s if calls is not None and calls.epoch_s > 0 else 0.0
+    left = max(0.0, between - ends)  # what callbacks called
+    sampled = max(0.0, sampled - left) / max(FLOOR, 1 - between)
     if loop.record.kind != "call" or span <= 0:
         return sampled
-    return max(sampled, 1 - sum(each.inside_s for each in loop.steady) / span)
+    return max(sampled, _outside(loop, span))
+
+
+def _outside(loop: Loop, span: float) -> float:
+    return max(0.0, 1 - sum(each.inside_s for each in loop.steady) / span)
+
+
+def own_work(line: HotLine, loop: Loop) -> bool:
+    """Tell whether a line is work of the user's in the main thread.
+
+    On the line of the loop itself Python collects garbage (of graphs: seconds, measured), and does no work of the user's.
+    """
+    gap = not line.leaf and (line.file, line.line) == (loop.record.file, loop.record.line)
+    ends = line.function.startswith(BETWEEN_EPOCHS)
+    return line.role == "main" and line.activity in HOST_WORK and not gap and not ends
 
 
 def _confidence(

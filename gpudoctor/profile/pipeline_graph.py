@@ -7,10 +7,12 @@ user's chain alone would advise what is already so. Costs are wall time, and inc
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from gpudoctor.model.missing import Missing
 from gpudoctor.model.run import Pipeline, Stage
 from gpudoctor.model.session import CallSite, IteratorRecord, PipelineNode, Session
+from gpudoctor.profile.hot_lines import Read
 from gpudoctor.profile.steps import Loop
 
 # Node of tf.data's model -> the methods of Dataset that it comes from (tensorflow/core/kernels/data; names as
@@ -52,7 +54,7 @@ WHOLE = 0.5  # policy: an iterator with half the elements of the fullest one has
 FEWEST = 3  # batches before a cost per batch means something
 
 
-def pipeline(session: Session, loop: Loop) -> Pipeline | Missing:
+def pipeline(session: Session, loop: Loop, read: Read) -> Pipeline | Missing:
     """Return the pipeline of the main loop, without the estimates of changes."""
     iterators = _iterators(session, loop)
     if not iterators:
@@ -63,7 +65,8 @@ def pipeline(session: Session, loop: Loop) -> Pipeline | Missing:
         return Pipeline(
             file=iterators[-1].file, line=iterators[-1].line, unknown=why, source=_source(session, iterators[-1])
         )
-    stages = _stages(nodes, _chain(session, chosen), chosen)
+    bare = _stages(nodes, _chain(session, chosen), chosen)
+    stages = tuple(replace(each, snippet=read(each.file, each.line) if each.line else "") for each in bare)
     slowest, batch_s = _slowest(stages)
     return Pipeline(
         source=stages[-1].method or stages[-1].name if stages else "",

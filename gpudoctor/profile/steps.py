@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from gpudoctor.model.missing import Missing
 from gpudoctor.model.record import dataclass
@@ -16,6 +17,7 @@ from gpudoctor.model.session import LoopRecord, PhaseRecord, Session, StepSample
 TRAINING = frozenset({"fit", "train_on_batch", "loop"})
 READ_LATE_S = 0.02  # a border's sample is taken within this time behind the border (measured: under 1 ms without load)
 SAME_TIME = 0.8  # policy: a fetching loop around `train_on_batch` is one loop with it, and knows the wait
+FIRST_STEPS = 3  # with no more of them before, a tracing is that of the first step
 INNER = frozenset({"validation", "epoch_end"})
 
 
@@ -175,14 +177,14 @@ def _steady(stretches: tuple[Stretch, ...], session: Session, record: LoopRecord
 
     A single stretch is kept, shortened by the tracing inside it, and counts as not set apart.
     """
-    if len(stretches) > 1:
-        return stretches[1:], True
+    traces = tracing_times(session, record.process)
+    if len(stretches) != 1:
+        late = list(stretches[1:])
+        if late and stretches[0].steps <= FIRST_STEPS:
+            late[0] = _behind(traces, late[0])  # a reading fell between the first fetch and the tracing of its step
+        return tuple(late), True
     only = stretches[0]
-    traced = sum(
-        each.duration_s
-        for each in session.traces
-        if each.process == record.process and only.start <= each.at <= only.end and each.kind == "function"
-    )
+    traced = overlap(traces, only.start, only.end)
     kept = Stretch(
         start=min(only.start + traced, only.end),
         end=only.end,
@@ -191,3 +193,34 @@ def _steady(stretches: tuple[Stretch, ...], session: Session, record: LoopRecord
         inside_s=only.inside_s,
     )
     return ((kept,) if kept.span_s > 0 else (only,)), False
+
+
+def _behind(traces: Sequence[tuple[float, float]], stretch: Stretch) -> Stretch:
+    """Return the stretch from the end of the last tracing in its first half on."""
+    ends = [
+        end
+        for start, end in traces
+        if stretch.start <= end < stretch.end and start < stretch.start + stretch.span_s / 2
+    ]
+    return replace(stretch, start=max(ends)) if ends else stretch
+
+
+def tracing_times(session: Session, process: str) -> list[tuple[float, float]]:
+    """Return when functions were traced, as times that do not overlap: a tracing holds those nested in it."""
+    spans = sorted(
+        (each.at - each.duration_s, each.at)
+        for each in session.traces
+        if each.process == process and each.kind == "function"
+    )
+    merged: list[tuple[float, float]] = []
+    for start, end in spans:
+        if merged and start <= merged[-1][1]:
+            merged[-1] = (merged[-1][0], max(end, merged[-1][1]))
+        else:
+            merged.append((start, end))
+    return merged
+
+
+def overlap(spans: Sequence[tuple[float, float]], start: float, end: float) -> float:
+    """Return for how long the spans cover a time."""
+    return sum(max(0.0, min(end, last) - max(start, first)) for first, last in spans)

@@ -35,25 +35,19 @@ def analyse(session: Session, windows: Sequence[WindowShare] = (), read: Read = 
     loop = main_loop(session)
     run = _frame(session, loop)
     if loop is None:
-        return _without_steps(run, session, read)
+        return _without_steps(run)
     process = loop.record.process
     unknown: dict[str, str] = {}
-
-    def known(name: str, value: T | Missing) -> T | None:
-        if isinstance(value, Missing):
-            unknown[name] = value.reason
-            return None
-        return value
-
     around = calls(session, process)
-    force = known("settings", settings(session, loop, process))
-    machine = known("machine", machine_over_time(session, loop))
-    lines = known("hot_lines", hot_lines(session, process, loop.steps, loop.total_s, read))
+    force = _known(unknown, "settings", settings(session, loop, process))
+    machine = _known(unknown, "machine", machine_over_time(session, loop))
+    lines = _known(unknown, "hot_lines", hot_lines(session, process, loop.steps, loop.total_s, read))
+    many = _per_execution(force)
     times = step_times(
-        session, loop, lines=lines, machine=machine, windows=windows, steps_per_execution=_per_execution(force)
+        session, loop, lines=lines, machine=machine, calls=around, windows=windows, steps_per_execution=many
     )
     times = replace(times, run_s=_duration(session))
-    found = known("pipeline", pipeline(session, loop))
+    found = _known(unknown, "pipeline", pipeline(session, loop, read))
     return replace(
         run,
         steps=times,
@@ -63,9 +57,17 @@ def analyse(session: Session, windows: Sequence[WindowShare] = (), read: Read = 
         tracings=tracings(session, process),
         calls=around,
         machine=machine,
-        memory=known("memory", memory(session, loop, process)),
+        memory=_known(unknown, "memory", memory(session, loop, process)),
         unknown=unknown,
     )
+
+
+def _known(unknown: dict[str, str], name: str, value: T | Missing) -> T | None:
+    """Return the value; of a missing one keep the reason."""
+    if isinstance(value, Missing):
+        unknown[name] = value.reason
+        return None
+    return value
 
 
 def _frame(session: Session, loop: Loop | None) -> Run:
@@ -106,10 +108,9 @@ def _duration(session: Session) -> float:
     return max(0.0, end - session.started_at)
 
 
-def _without_steps(run: Run, session: Session, read: Read) -> Run:
+def _without_steps(run: Run) -> Run:
     """Return what is known of a run in which no step was seen."""
-    del read
-    if not session.hello:
+    if not run.hello:
         why = "the agent did not get into any Python process of the command"
     elif isinstance(run.tensorflow_version, Missing):
         why = "TensorFlow was never imported"

@@ -37,6 +37,7 @@ class Process:
         self.queue: deque[Message] = deque()
         self.begun: dict[str, float] = {}
         self.beating = False
+        self.tracing = 0
         self.number = self.size = 0
         self.writing = _thread.allocate_lock()
         self.alarm = _thread.allocate_lock()

@@ -27,12 +27,14 @@ def hook(module: Any) -> None:
     def create(function_type: Any, type_context: Any, func_graph: Any, tracing_options: Any) -> Any:
         depth = getattr(_local, "depth", 0)
         _local.depth = depth + 1
+        core.process.tracing += 1
         graphs = _length(tracing_options)
         start = time.perf_counter()
         try:
             return original(function_type, type_context, func_graph, tracing_options)
         finally:
             _local.depth = depth
+            core.process.tracing -= 1
             try:
                 if not core.process.off and _count[0] < MOST_TRACES:
                     _tell(function_type, tracing_options, graphs, time.perf_counter() - start, nested=depth > 0)

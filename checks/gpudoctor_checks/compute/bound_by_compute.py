@@ -1,0 +1,53 @@
+"""GD622: the steps of this run are bound by compute.
+
+What it does
+    Says so where steps wait neither for data nor for Python, nothing is traced again, and TensorFlow works for most of the
+    step; on a GPU only where the device itself was seen at work.
+
+Why it matters
+    It is the healthy case: no setting of the input pipeline or the loop will help. What is left is less arithmetic for each
+    step, or faster arithmetic.
+
+How to fix
+    Nothing is broken. On a GPU with tensor cores try mixed precision; see whether XLA is on (model.jit_compile); otherwise a
+    smaller model, or more devices.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from gpudoctor.sdk import Finding, Inconclusive, Missing, Severity, StepTimes, Trial, check
+from gpudoctor_checks.recorded import percent, place, weigh_run
+
+SURE = 0.85
+MOST = 0.8  # policy: what is left for everything else is then XProf's class "moderately" or less
+FEWEST = 20
+
+
+@check(
+    code="GD622",
+    slug="bound-by-compute",
+    title="Bound by compute: healthy",
+    family="compute",
+    cause="compute-bound-healthy",
+    core=False,
+)
+def healthy(steps: StepTimes, baseline: Trial | None) -> Iterator[Finding]:
+    """Tell when nothing but compute is left."""
+    shares = steps.shares
+    if isinstance(shares.compute, Missing) or isinstance(shares.input, Missing):
+        raise Inconclusive("the shares of the step are not known")
+    if steps.steps < FEWEST or steps.input_class != "not" or shares.compute < MOST:
+        return
+    if steps.device_plane != "no device" and (isinstance(shares.device, Missing) or shares.device < MOST):
+        return
+    weight = weigh_run(SURE, baseline, steps)
+    yield Finding(
+        summary=f"{shares.compute:.0%} of a step is TensorFlow's own work: bound by compute.",
+        severity=Severity.INFO,
+        confidence=weight.confidence,
+        basis=weight.basis,
+        evidence=(*percent("compute", shares.compute), *percent("waiting for input", shares.input)),
+        location=place(steps.file, steps.line),
+    )

@@ -1,0 +1,104 @@
+"""GD611: the steps of this run were not compiled into a graph.
+
+What it does
+    Looks whether the model was compiled with run_eagerly=True, or whether a loop of your own trained step after step
+    while no function of yours was ever traced into a graph.
+
+Why it matters
+    Without a graph, Python calls each operation one by one, a hundred microseconds each. A GPU finishes small operations
+    faster than Python can ask for them, and XLA cannot fuse what it does not see.
+
+How to fix
+    Put @tf.function on the function that does one whole step, forward, gradient and update; keep printing and NumPy
+    outside. In Keras remove run_eagerly=True from compile().
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from gpudoctor.sdk import (
+    Evidence,
+    Finding,
+    Fix,
+    Gain,
+    Grade,
+    HotLines,
+    Inconclusive,
+    Settings,
+    Severity,
+    StepTimes,
+    Tracings,
+    Trial,
+    check,
+)
+from gpudoctor_checks.recorded import at, bound, known_share, place, weigh_run
+
+SURE = 0.9
+FEWEST = 20  # as for the other verdicts on steps: fewer may be a test of something
+DISPATCH = ("tensorflow", "tensorflow_wait")
+
+
+@check(
+    code="GD611",
+    slug="eager-steps",
+    title="Steps run without a graph",
+    family="compute",
+    cause="eager-or-tracing",
+    core=False,
+)
+def eager(
+    steps: StepTimes,
+    tracings: Tracings | None,
+    settings: Settings | None,
+    hot_lines: HotLines | None,
+    baseline: Trial | None,
+) -> Iterator[Finding]:
+    """Judge settings first, then the absence of any traced function of the user's."""
+    told = settings is not None and settings.on("run_eagerly")
+    if not told and (tracings is None or steps.steps < FEWEST):
+        if steps.kind == "eager" and steps.label == "loop":
+            raise Inconclusive("too few steps, or tracings were not recorded")
+        return
+    own = steps.label == "loop" and steps.kind == "eager" and tracings is not None and not tracings.functions
+    if not told and not own:
+        return
+    weight = weigh_run(SURE, baseline)
+    spot = place(settings.file, settings.line) if told and settings is not None else place(steps.file, steps.line)
+    share = known_share(steps.shares.compute) + known_share(steps.shares.host)
+    yield Finding(
+        summary="run_eagerly=True: Keras builds no graph."
+        if told
+        else f"No tf.function in the loop at {at(steps.file, steps.line)}.",
+        severity=Severity.WARNING,
+        confidence=weight.confidence,
+        basis=weight.basis,
+        evidence=tuple(_evidence(steps, told=told)),
+        location=spot,
+        fixes=(_fix(told=told, gain=_gain(hot_lines)),),
+        share=min(1.0, share),
+    )
+
+
+def _evidence(steps: StepTimes, *, told: bool) -> Iterator[Evidence]:
+    yield Evidence(label="run_eagerly", value=told, source="settings in force")
+    yield Evidence(label="steps", value=steps.steps, source="run")
+    if isinstance(steps.step_s, float):
+        yield Evidence(label="step", value=round(steps.step_s, 6), unit="s", source="run")
+
+
+def _gain(lines: HotLines | None) -> Gain:
+    share = lines.total("main", "tensorflow") if lines is not None else 0.0
+    if share:
+        return bound(share, "Python's part of calling TensorFlow vanishes")
+    return Gain(grade=Grade.UNPROVEN, basis="how much of a step is Python's calling was not measured")
+
+
+def _fix(*, told: bool, gain: Gain) -> Fix:
+    if told:
+        text = "- model.compile(..., run_eagerly=True)\n+ model.compile(...)"
+        return Fix(
+            id="not-eagerly", title="Let Keras build a graph", action="diff", text=text, gain=gain, effort_minutes=1
+        )
+    text = "+ @tf.function\n  def train_step(x, y):  # forward, gradient and update of one step"
+    return Fix(id="step-in-graph", title="One whole step in a tf.function", action="diff", text=text, gain=gain)

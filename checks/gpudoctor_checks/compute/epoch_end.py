@@ -1,0 +1,107 @@
+"""GD615: callbacks held up the epochs of this run.
+
+What it does
+    Adds up the time between the last step of an epoch and the next epoch that callbacks took, and the sampled time of
+    callbacks that run with each batch.
+
+Why it matters
+    The device does nothing meanwhile. Saving a large model, drawing figures, or predicting over a data set at each end of an
+    epoch is easily longer than the epoch itself, and the progress bar does not show it.
+
+How to fix
+    Save less often (ModelCheckpoint(save_freq=...), only the weights), draw after the training, log every N batches, or do
+    the work in another process. Keep what must happen every epoch small.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from gpudoctor.sdk import (
+    Calls,
+    Evidence,
+    Finding,
+    Fix,
+    HotLine,
+    HotLines,
+    Location,
+    Severity,
+    StepTimes,
+    Trial,
+    check,
+)
+from gpudoctor_checks.recorded import at, bound, percent, place, weigh_run
+
+SURE = 0.9
+MUCH = 0.15  # XProf's class "high" for time of a step that is neither input nor device
+LEAST_S = 0.05  # policy: less in an epoch is nobody's trouble
+
+
+@check(
+    code="GD615",
+    slug="epoch-end",
+    title="Callbacks hold up the epochs",
+    family="compute",
+    cause="epoch-end-stall",
+    core=False,
+)
+def stalled(
+    calls: Calls, hot_lines: HotLines | None, steps: StepTimes | None, baseline: Trial | None
+) -> Iterator[Finding]:
+    """Judge callbacks at the end of epochs, then those of each batch."""
+    at_end = calls.epoch_end_s / calls.epoch_s if calls.epoch_s > 0 else 0.0
+    each_s = calls.epoch_end_s / max(1, calls.epochs)
+    per_batch = _in_batches(hot_lines)
+    with_batches = sum(each.share for each in per_batch)
+    weight = weigh_run(SURE, baseline)
+    if at_end >= MUCH and each_s >= LEAST_S:
+        line = _hottest(hot_lines, "on_epoch_end")
+        where = f" ({at(line.file, line.line)})" if line is not None else ""
+        words, share = f"Callbacks at the end of an epoch take {at_end:.0%} of it{where}.", at_end
+    elif with_batches >= MUCH:
+        line, share = per_batch[0], with_batches
+        words = f"Callbacks of each batch take {share:.0%} of the time ({at(line.file, line.line)})."
+    else:
+        return
+    yield Finding(
+        summary=words,
+        severity=Severity.WARNING,
+        confidence=weight.confidence,
+        basis=weight.basis,
+        evidence=(
+            *percent("callbacks", share),
+            Evidence(label="at the end of an epoch", value=round(each_s, 4), unit="s", source="run"),
+            Evidence(label="epochs", value=calls.epochs, source="run"),
+        ),
+        location=_place(line, steps),
+        fixes=(_fix(share),),
+        share=share,
+    )
+
+
+def _fix(share: float) -> Fix:
+    return Fix(
+        id="lighter-callbacks",
+        title="Do it less often, or after the training",
+        action="diff",
+        text="- def on_epoch_end(self, epoch, logs=None):\n+ def on_train_end(self, logs=None):",
+        gain=bound(share, "callbacks take no time any more"),
+        effort_minutes=15,
+    )
+
+
+def _place(line: HotLine | None, steps: StepTimes | None) -> Location | None:
+    if line is not None:
+        return place(line.file, line.line, line.snippet)
+    return place(steps.file, steps.line) if steps is not None else None
+
+
+def _in_batches(lines: HotLines | None) -> list[HotLine]:
+    names = ("on_train_batch", "on_batch")
+    own = [each for each in lines.lines if each.role == "main"] if lines is not None else []
+    return [each for each in own if each.function.startswith(names)]
+
+
+def _hottest(lines: HotLines | None, function: str) -> HotLine | None:
+    own = [each for each in lines.lines if each.role == "main"] if lines is not None else []
+    return next((each for each in own if each.function == function), None)

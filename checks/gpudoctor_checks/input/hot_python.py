@@ -1,0 +1,123 @@
+"""GD513: NumPy or plain Python of yours holds the steps of this run.
+
+What it does
+    Samples the stacks of the Python threads and adds up where your code spends the time: in the loop itself between the
+    steps, or in a function that tf.data calls back (numpy_function, py_function). It names the lines.
+
+Why it matters
+    NumPy and Python work on one core under one lock while the device waits. In the loop each second of it is added to the
+    steps; in the pipeline calls cannot run side by side, whatever num_parallel_calls says.
+
+How to fix
+    In a map: write the function with tf.* ops and map it with num_parallel_calls=tf.data.AUTOTUNE. In a loop: move the work
+    into tf.data, into the tf.function, or out of the loop. Work that is the same every epoch: do it once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from gpudoctor.sdk import (
+    HIGHLY,
+    Evidence,
+    Finding,
+    Fix,
+    HotLine,
+    HotLines,
+    Location,
+    Pipeline,
+    Severity,
+    StepTimes,
+    Trial,
+    check,
+)
+from gpudoctor_checks.pipeline_fixes import pipeline_fixes
+from gpudoctor_checks.recorded import at, bound, diff, known_share, percent, place, weigh_run
+
+SURE = 0.85
+WORK = ("numpy", "python", "other", "io", "wait")
+MOSTLY = 0.5  # policy: what is most of a function's time names its cause
+
+
+@check(
+    code="GD513",
+    slug="hot-python",
+    title="NumPy or Python holds the steps",
+    family="input",
+    cause="numpy-hot-loop",
+    core=False,
+)
+def hot(hot_lines: HotLines, steps: StepTimes, pipeline: Pipeline | None, baseline: Trial | None) -> Iterator[Finding]:
+    """Look into the loop first, then into what the pipeline calls back."""
+    own = tuple(each for each in hot_lines.hottest("main", *WORK) if _is_work(each, steps))
+    share = min(sum(each.share for each in own), known_share(steps.shares.host))
+    weight = weigh_run(SURE, baseline, steps if steps.methods else None)
+    if own and share >= HIGHLY:
+        yield Finding(
+            summary=f"Your own {_kind(own)} in the loop takes {share:.0%} of the time: {at(own[0].file, own[0].line)}.",
+            severity=Severity.WARNING,
+            confidence=weight.confidence,
+            basis=weight.basis,
+            evidence=(*percent("own code in the loop", share, "sampled stacks"), *_lines(own)),
+            location=place(own[0].file, own[0].line, own[0].snippet),
+            fixes=(_out_of_the_loop(own[0], share),),
+            share=share,
+        )
+        return
+    called = _called_back(hot_lines, steps, pipeline)
+    slowest = pipeline.slowest if pipeline is not None else None
+    if called and slowest is not None:
+        share = known_share(steps.shares.input)
+        yield Finding(
+            summary=f"{_kind(called)} in {slowest.callee or 'a map'} holds the input: {at(called[0].file, called[0].line)}.",
+            severity=Severity.WARNING,
+            confidence=weight.confidence,
+            basis=weight.basis,
+            evidence=(*percent("waiting for input", share), *_lines(called)),
+            location=place(slowest.file, slowest.line, slowest.snippet) or _own_line(called[0]),
+            fixes=pipeline_fixes(pipeline, "tf_ops"),
+            share=share,
+        )
+
+
+def _is_work(line: HotLine, steps: StepTimes) -> bool:
+    """Leave out callbacks, and the loop's own line, on which Python collects garbage."""
+    return not line.function.startswith("on_") and (
+        bool(line.leaf) or (line.file, line.line) != (steps.file, steps.line)
+    )
+
+
+def _own_line(line: HotLine) -> Location | None:
+    return place(line.file, line.line, line.snippet)
+
+
+def _called_back(lines: HotLines, steps: StepTimes, pipeline: Pipeline | None) -> tuple[HotLine, ...]:
+    """Return the lines of a mapped Python function, where steps wait for it and it works rather than waits."""
+    slowest = pipeline.slowest if pipeline is not None else None
+    if steps.input_class != "highly" or slowest is None or slowest.python != "python function":
+        return ()
+    work = lines.hottest("pipeline", "numpy", "python")
+    everything = lines.total("pipeline", *WORK)
+    return work if work and sum(each.share for each in work) >= MOSTLY * everything else ()
+
+
+def _kind(lines: tuple[HotLine, ...]) -> str:
+    numpy = sum(each.share for each in lines if each.activity == "numpy")
+    return "NumPy" if numpy >= MOSTLY * sum(each.share for each in lines) else "Python"
+
+
+def _lines(lines: tuple[HotLine, ...]) -> Iterator[Evidence]:
+    for each in lines[:3]:
+        words = f"{each.leaf or each.function} {each.share:.0%} of the time"
+        yield Evidence(label=at(each.file, each.line), value=words, source="sampled stacks")
+
+
+def _out_of_the_loop(line: HotLine, share: float) -> Fix:
+    return Fix(
+        id="out-of-the-loop",
+        title=f"Take it out of the loop: {at(line.file, line.line)}"[:46],
+        action="diff",
+        text=diff(line.snippet, "ds = ds.map(the_same_in_tf_ops, num_parallel_calls=tf.data.AUTOTUNE)"),
+        gain=bound(share, "the loop does none of it any more"),
+        effort_minutes=30,
+    )

@@ -1,0 +1,101 @@
+"""GD511: the steps of this run waited for their input.
+
+What it does
+    Takes the wait of each step for its batch, measured inside the graph, in XProf's classes: from 5 % of the step
+    moderately, from 20 % highly input-bound. It names the slowest stage of the tf.data graph as it really ran, your line
+    that asked for it, and what each change that applies here would bring by a model of the stages. What TensorFlow did by
+    itself (a prefetch, a parallel map) is not advised.
+
+Why it matters
+    While a step waits, the device idles, and no faster GPU, precision or compiler shortens it. On a GPU, execution is
+    asynchronous: without a trace of the device the wait is an upper bound, and the finding says so.
+
+How to fix
+    Serial map of TensorFlow ops: num_parallel_calls=tf.data.AUTOTUNE. Python in the pipeline (py_function, numpy_function,
+    from_generator) runs one thread at a time: write it with tf.* ops, or do it once and cache() or store the result.
+    Reading: fewer, larger files, interleave with num_parallel_calls. The bound shows what a perfect pipeline would bring.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from gpudoctor.sdk import (
+    Evidence,
+    Finding,
+    Fix,
+    Inconclusive,
+    Missing,
+    Pipeline,
+    Severity,
+    StepTimes,
+    Trial,
+    check,
+)
+from gpudoctor_checks.pipeline_fixes import pipeline_fixes
+from gpudoctor_checks.recorded import at, bound, known_share, percent, place, weigh_run
+
+SURE = 0.9
+CAN_CAUSE = 0.5  # policy: a pipeline that takes less than half of the wait for a batch is not what makes it
+
+
+@check(
+    code="GD511",
+    slug="input-bound",
+    title="Steps wait for their input",
+    family="input",
+    cause="input-pipeline",
+)
+def waiting(steps: StepTimes, pipeline: Pipeline | None, baseline: Trial | None) -> Iterator[Finding]:
+    """Judge the input share of a steady step."""
+    share = steps.shares.input
+    if isinstance(share, Missing):
+        raise Inconclusive(f"the wait is unknown: {share.reason}")
+    if steps.input_class == "not":
+        return
+    slowest = pipeline.slowest if pipeline is not None else None
+    grave = steps.input_class == "highly" and _can_cause(steps, pipeline)
+    weight = weigh_run(SURE, baseline, steps)
+    most = "at most " if steps.device_plane in {"closed", "not recorded"} else ""
+    yield Finding(
+        summary=f"{steps.input_class.capitalize()} input-bound: {most}{share:.0%} of a step waits for data.",
+        severity=Severity.WARNING if grave else Severity.INFO,
+        confidence=weight.confidence,
+        basis=weight.basis,
+        evidence=(*percent("waiting for input", share), *_evidence(steps, pipeline)),
+        location=place(slowest.file, slowest.line, slowest.snippet) if slowest is not None else None,
+        fixes=tuple(_fixes(steps, pipeline)) if grave else (),
+        share=known_share(share),
+    )
+
+
+def _can_cause(steps: StepTimes, pipeline: Pipeline | None) -> bool:
+    if pipeline is None or isinstance(pipeline.batch_s, Missing) or isinstance(steps.wait_s, Missing):
+        return True
+    return pipeline.batch_s >= CAN_CAUSE * steps.wait_s
+
+
+def _evidence(steps: StepTimes, pipeline: Pipeline | None) -> Iterator[Evidence]:
+    if not isinstance(steps.step_s, Missing):
+        yield Evidence(label="step", value=round(steps.step_s, 6), unit="s", source="run")
+    slowest = pipeline.slowest if pipeline is not None else None
+    if slowest is not None:
+        where = f", {at(slowest.file, slowest.line)}" if slowest.line else ""
+        words = f"{slowest.name}{where}: {slowest.batch_s * 1000:.3g} ms a batch"
+        yield Evidence(label="slowest stage", value=words, source="tf.data's own model")
+    elif pipeline is not None and pipeline.unknown:
+        yield Evidence(label="tf.data graph", value=pipeline.unknown, source="run")
+
+
+def _fixes(steps: StepTimes, pipeline: Pipeline | None) -> Iterator[Fix]:
+    made = pipeline_fixes(pipeline)
+    yield from made
+    if not made:
+        yield Fix(
+            id="faster-input",
+            title="Make the input faster, or do it beforehand",
+            action="manual",
+            text="gpudoctor explain GD511",
+            gain=bound(known_share(steps.shares.input), "no step waits any more"),
+            effort_minutes=60,
+        )

@@ -1,0 +1,62 @@
+"""The changes of an input pipeline that apply to a run, as small diffs of the user's own lines, each with its estimate.
+
+Two checks see the same pipeline (who waits, and whose function makes it wait); the fix of one trouble has one id.
+"""
+
+from __future__ import annotations
+
+from gpudoctor.sdk import Change, Fix, Gain, Grade, Pipeline, Stage
+from gpudoctor_checks.recorded import diff, with_argument
+
+AUTOTUNE = "num_parallel_calls=tf.data.AUTOTUNE"
+COLUMN = 42  # what a fix's title may take in the report
+
+
+def pipeline_fixes(pipeline: Pipeline | None, *kinds: str) -> tuple[Fix, ...]:
+    """Return the fixes of all changes, or of those kinds, in the order of the changes."""
+    chosen = [each for each in pipeline.changes if each.stage >= 0] if pipeline is not None else []
+    return tuple(
+        _fix(each, pipeline.stages[each.stage])
+        for each in chosen
+        if pipeline is not None and (not kinds or each.kind in kinds)
+    )
+
+
+def _fix(change: Change, stage: Stage) -> Fix:
+    title, text, minutes = _words(change.kind, stage)
+    where = f" :{stage.line}" if stage.line else ""
+    gain = Gain(
+        grade=Grade.ESTIMATE,
+        speedup=round((change.low * change.high) ** 0.5, 2),
+        low=round(change.low, 2),
+        high=round(change.high, 2),
+        basis=change.basis,
+    )
+    return Fix(
+        id=f"pipeline-{change.kind.replace('_', '-')}",
+        title=title + where if len(title) + len(where) <= COLUMN else title[:COLUMN],
+        action="diff",
+        text=text,
+        gain=gain,
+        risk="medium" if change.kind == "cache" else "low",
+        effort_minutes=minutes,
+    )
+
+
+def _words(kind: str, stage: Stage) -> tuple[str, str, float]:
+    """Return title, diff and minutes."""
+    name = stage.callee.rpartition(".")[2].strip("<>") or "f"
+    if kind == "tf_ops":
+        rewritten = f"ds = ds.map({name}_tf, {AUTOTUNE})"
+        if stage.python == "generator":
+            rewritten = f"ds = tf.data.Dataset.from_tensor_slices(items).map(load_tf, {AUTOTUNE})"
+        return f"{name[:16]}() in TF ops, parallel map", diff(stage.snippet, rewritten), 60.0
+    if kind == "parallel_map":
+        parallel = with_argument(stage.snippet, "map", AUTOTUNE) or f"ds = ds.map({name}, {AUTOTUNE})"
+        return "Parallel map", diff(stage.snippet, parallel), 2.0
+    if kind == "parallel_reads":
+        reads = f"ds = files.interleave(tf.data.TFRecordDataset, {AUTOTUNE})"
+        return "Read several files side by side", diff(stage.snippet, reads), 15.0
+    if kind == "prefetch":
+        return "Prefetch as the last step", diff("", "ds = ds.prefetch(tf.data.AUTOTUNE)"), 1.0
+    return "cache(), if nothing in it is random", diff("", f"ds = ds.cache()  # behind line {stage.line}"), 2.0

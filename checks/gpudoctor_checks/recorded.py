@@ -1,0 +1,78 @@
+"""What checks of a recorded run share: how sure they are, a place in the user's code, small diffs, and bounds.
+
+A share of time that vanishes bounds the gain (Amdahl); nothing here promises that it can vanish.
+"""
+
+from __future__ import annotations
+
+from gpudoctor.sdk import BROKEN, Evidence, Gain, Grade, Location, Missing, Settings, StepTimes, Trial, Weight
+
+TRUST_LEFT_WHERE_BROKEN = 0.8  # policy, as for all remarks about pace: what broke the probe comes first
+DOUBT_LEFT_WHERE_SOUND = 0.8  # policy: the probe trains here, so the script itself is left as the reason
+CLOSED = frozenset({"closed", "not recorded"})
+CLOSED_AT_MOST = 0.6  # DESIGN: without a device plane the wait is an upper bound
+WHOLE = 0.98  # a share above it bounds nothing: 50 times faster is not a promise to make
+
+
+def weigh_run(static: float, trial: Trial | None, times: StepTimes | None = None) -> Weight:
+    """Weigh what a run showed with what the probe did on the same machine; `times`: it rests on their shares."""
+    most, basis = 1.0, "seen in the run"
+    if times is not None:
+        static, basis = min(static, times.confidence), times.basis
+        most = CLOSED_AT_MOST if times.device_plane in CLOSED else 1.0
+    if trial is not None and trial.status in BROKEN:
+        kept = round(static * TRUST_LEFT_WHERE_BROKEN, 3)
+        return Weight(confidence=kept, basis=f"{basis}; the probe {trial.status}, which comes first")
+    if trial is not None and trial.status == "ok":
+        surer = round(1 - (1 - static) * DOUBT_LEFT_WHERE_SOUND, 3)
+        return Weight(confidence=min(most, surer), basis=f"{basis}; the probe trains well here")
+    return Weight(confidence=min(most, static), basis=basis)
+
+
+def place(file: str, line: int, snippet: str = "") -> Location | None:
+    """Return a location, None where the line is not known."""
+    return Location(file=file, line=line, snippet=snippet) if file and line else None
+
+
+def at(file: str, line: int) -> str:
+    """Return a place as short as it stays findable: train.py:41."""
+    return f"{file.replace(chr(92), '/').rpartition('/')[2]}:{line}" if file else "?"
+
+
+def bound(share: float, basis: str) -> Gain:
+    """Return the most that the end of a share of the time can bring."""
+    return Gain(grade=Grade.BOUND, speedup=round(1 / (1 - min(share, WHOLE)), 2), basis=basis)
+
+
+def percent(label: str, share: float | Missing, source: str = "run") -> tuple[Evidence, ...]:
+    """Return a share as evidence, nothing where it is unknown."""
+    if isinstance(share, Missing):
+        return ()
+    return (Evidence(label=label, value=round(share, 3), unit="share", source=source),)
+
+
+def known_share(share: float | Missing) -> float:
+    """Return a share, 0 where it is unknown: unknown time accuses nobody."""
+    return 0.0 if isinstance(share, Missing) else share
+
+
+def on_gpu(settings: Settings | None) -> bool:
+    """Return whether TensorFlow had a GPU in this run."""
+    return settings is not None and settings.number("gpus") > 0
+
+
+def with_argument(snippet: str, method: str, argument: str) -> str:
+    """Return a source line with an argument added to the call of a method, '' where the call does not end on the line."""
+    start = snippet.find(f".{method}(")
+    depth = 0
+    for place_, char in enumerate(snippet[start:] if start >= 0 else ""):
+        depth += (char in "([{") - (char in ")]}")
+        if depth == 0 and char == ")":
+            end = start + place_
+            return f"{snippet[:end]}, {argument}{snippet[end:]}"
+    return ""
+
+
+def diff(old: str, *new: str) -> str:
+    """Return a small diff; an old line that is not known is left out."""
+    return "\n".join([*([f"- {old}"] if old else []), *(f"+ {each}" for each in new)])

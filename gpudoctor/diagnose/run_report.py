@@ -1,0 +1,45 @@
+"""The report of a recorded run: its facts judged by the checks that ask for them, and by no others.
+
+The machine's own checks stay with `scan`: a run says nothing about a driver that it never asked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from gpudoctor import __version__
+from gpudoctor.diagnose.engine import diagnose
+from gpudoctor.diagnose.registry import AnyCheck
+from gpudoctor.model.finding import Severity
+from gpudoctor.model.report import Plugin, Report
+from gpudoctor.model.session import Session
+from gpudoctor.model.snapshot import Snapshot
+from gpudoctor.profile.breakdown import WindowShare
+from gpudoctor.profile.timeline import analyse
+
+NOT_ASKED = "not asked: this is the report of a run; `gpudoctor scan` examines the machine"
+
+
+def run_checks(checks: Sequence[AnyCheck]) -> tuple[AnyCheck, ...]:
+    """Return the checks that judge a run."""
+    return tuple(each for each in checks if each.needs_run)
+
+
+def run_snapshot(session: Session, windows: Sequence[WindowShare] = ()) -> Snapshot:
+    """Return a snapshot that holds the run and nothing else."""
+    run = analyse(session, windows)
+    groups = ("host", "nvml", "cuda", "kernel", "gpus", "python", "tensorflow", "probe")
+    return Snapshot(tool_version=__version__, run=run, missing=dict.fromkeys(groups, NOT_ASKED))
+
+
+def report_of_run(
+    session: Session,
+    checks: Sequence[AnyCheck],
+    *,
+    windows: Sequence[WindowShare] = (),
+    plugins: tuple[Plugin, ...] = (),
+    severities: Mapping[str, Severity] | None = None,
+) -> Report:
+    """Return the report of a recording; `checks` may be all that there are."""
+    snapshot = run_snapshot(session, windows)
+    return diagnose(snapshot, run_checks(checks), level="run", plugins=plugins, severities=severities)

@@ -1,0 +1,236 @@
+"""The report at the end of a run: at most 30 lines of 72 columns, verdict first, then the line to change and for how much.
+
+It is printed under the script's own output, so it stays narrower than a scan's report and never scrolls the last epoch away.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from gpudoctor.model.finding import Finding, Fix, Grade, Severity
+from gpudoctor.model.missing import Missing
+from gpudoctor.model.report import Report
+from gpudoctor.model.run import GpuOverTime, Run, StepTimes
+from gpudoctor.present import figures
+from gpudoctor.present.style import Style, printable, shorten
+
+WIDTH = 72
+LINES = 30
+BAR_FULL = 20  # characters for a whole step
+GAIN_AT, GRADE_AT = 46, 59
+BUDGETS = (
+    (4, 3, 3),
+    (3, 2, 2),
+    (3, 1, 2),
+    (2, 1, 1),
+    (1, 0, 1),
+)  # evidence, other findings, fixes: what is given up first
+FULL = (100, 100, 100)
+MARKS = {Severity.ERROR: "[x]", Severity.WARNING: "[!]", Severity.INFO: "[i]"}
+
+
+def render(report: Report, *, style: Style | None = None, verbose: bool = False) -> str:
+    """Return the text; without `verbose` what does not fit is counted, not shown."""
+    style = style or Style()
+    if verbose:
+        return _text(report, style, FULL)
+    last = ""
+    for budget in BUDGETS:
+        last = _text(report, style, budget)
+        if last.count("\n") <= LINES:
+            break
+    return last
+
+
+def _text(report: Report, style: Style, budget: tuple[int, int, int]) -> str:
+    run = report.snapshot.run
+    if run is None:
+        return "no run was recorded\n"
+    evidence, also, fixes = budget
+    parts = [
+        [f"{'-' * (WIDTH - len(' gpudoctor report'))} gpudoctor report", *_ending(run), *_verdict(report, run, style)],
+        list(_primary(report, style, evidence)),
+        list(_also(report, style, also)),
+        list(_fixes(report, run, style, fixes)),
+        list(_closing(report, run)),
+    ]
+    blocks = ["\n".join(line.rstrip() for line in part) for part in parts[:-1] if part]
+    return "\n\n".join(blocks) + "\n" + "".join(f"{line}\n" for line in parts[-1])
+
+
+def _ending(run: Run) -> Iterator[str]:
+    code = "" if isinstance(run.exit_code, Missing) else f" {run.exit_code}"
+    how = {"ended": f"ended{code}", "cut_short": "was cut short", "running": "still runs"}.get(run.outcome, run.outcome)
+    after = "" if isinstance(run.duration_s, Missing) else f" after {_clock(run.duration_s)}"
+    steps = "" if run.steps is None else f"; {_steps(run.steps)}"
+    yield from _wrapped(f"{run.script} {how}{after}{steps}")
+
+
+def _clock(seconds: float) -> str:
+    whole = round(seconds)
+    return (
+        f"{whole // 3600}:{whole % 3600 // 60:02}:{whole % 60:02}"
+        if whole >= 3600
+        else f"{whole // 60}:{whole % 60:02}"
+    )
+
+
+def _steps(times: StepTimes) -> str:
+    if times.warm_up_steps:
+        return f"{times.steps:,} steady steps, {times.warm_up_steps:,} warm-up apart"
+    return f"{times.steps:,} steps, warm-up not set apart"
+
+
+def _verdict(report: Report, run: Run, style: Style) -> Iterator[str]:
+    times = run.steps
+    if times is None:
+        yield from _wrapped(style.warning(report.summary.headline))
+        return
+    share, step = times.shares.input, times.step_s
+    length = "step" if isinstance(step, Missing) else f"{figures.duration(step)}/step"
+    if isinstance(share, Missing):
+        yield from _wrapped(f"INPUT UNKNOWN of {length}: {share.reason}")
+    else:
+        most = "at most " if times.device_plane in {"closed", "not recorded"} else ""
+        words = f"{times.input_class.upper()} INPUT-BOUND: {most}{share:.0%} of {length} waits for data"
+        yield style.bold(shorten(words, WIDTH))
+    yield from _bars(times)
+    yield from _wrapped(f"{_methods(times)}; device plane: {times.device_plane}", "  ")
+    yield from (_gpu(each) for each in (run.machine.gpus if run.machine is not None else ())[:2])
+
+
+def _bars(times: StepTimes) -> Iterator[str]:
+    """Yield the parts of a step in ms, largest with a bar."""
+    step = times.step_s
+    if isinstance(step, Missing):
+        return
+    shares = times.shares
+    named = (
+        ("input", shares.input),
+        ("compute", shares.compute),
+        ("host", shares.host),
+        ("tracing", shares.tracing),
+    )
+    parts = [
+        f"{name} {share * step * 1000:.3g} {'#' * round(share * BAR_FULL)}".strip()
+        for name, share in named
+        if not isinstance(share, Missing) and (share > 0 or name != "tracing")
+    ]
+    yield shorten(f"  {'  '.join(parts)} (ms)", WIDTH)
+
+
+def _methods(times: StepTimes) -> str:
+    stamped, window = times.shares.input, times.window_input_share
+    if isinstance(times.agree, Missing) or isinstance(window, Missing) or isinstance(stamped, Missing):
+        return f"one method only ({', '.join(times.methods) or 'none'})"
+    own = times.wait_s if isinstance(times.wait_s, float) else 0.0
+    first = own / times.step_s if isinstance(times.step_s, float) and times.step_s > 0 else stamped
+    return f"{'two methods agree' if times.agree else 'methods disagree'} ({first:.0%}, {window:.0%})"
+
+
+def _gpu(gpu: GpuOverTime) -> str:
+    words = [f"GPU {gpu.index}"]
+    if not isinstance(gpu.busy_share, Missing):
+        words.append(f"at work {gpu.busy_share:.0%}")
+    if not isinstance(gpu.power_w, Missing):
+        limit = "" if isinstance(gpu.power_limit_w, Missing) else f" of {gpu.power_limit_w:.0f}"
+        words.append(f"{gpu.power_w:.0f}{limit} W")
+    if not isinstance(gpu.joules_per_step, Missing):
+        words.append(f"{gpu.joules_per_step:.3g} J/step")
+    if not isinstance(gpu.memory_peak_bytes, Missing):
+        words.append(f"peak {figures.size(gpu.memory_peak_bytes)}")
+    return shorten(f"  {', '.join(words)}", WIDTH)
+
+
+def _roots(report: Report) -> list[Finding]:
+    return [each for each in report.findings if each.caused_by is None]
+
+
+def _primary(report: Report, style: Style, limit: int) -> Iterator[str]:
+    roots = [each for each in _roots(report) if each.severity is not Severity.INFO]
+    if not roots:
+        yield style.good("Nothing to change was found.")
+        return
+    primary = roots[0]
+    head, tail = f"PRIMARY  {primary.code} {primary.slug}", f"confidence {primary.confidence:.2f}"
+    yield f"{style.bold(head)}{tail:>{WIDTH - len(head)}}"
+    yield from _wrapped(primary.summary, "  ")
+    if primary.location is not None:
+        yield shorten(f"  {_place(primary)}  {primary.location.snippet}", WIDTH)
+    for item in primary.evidence[:limit]:
+        yield shorten(f"  {item.label}: {figures.evidence(item)}", WIDTH)
+    explained = [f"{each.code} {each.slug}" for each in report.findings if each.caused_by == primary.code]
+    if explained:
+        yield shorten(f"  explains {' > '.join(explained)}", WIDTH)
+    yield shorten(f"  {primary.basis}", WIDTH)
+
+
+def _place(finding: Finding) -> str:
+    spot = finding.location
+    return "" if spot is None else f"{printable(spot.file).rpartition('/')[2]}:{spot.line}"
+
+
+def _also(report: Report, style: Style, limit: int) -> Iterator[str]:
+    roots = _roots(report)
+    primary = next((each for each in roots if each.severity is not Severity.INFO), None)
+    others = [each for each in roots if each is not primary]
+    if not others:
+        return
+    yield style.bold("ALSO" if primary is not None else "NOTES")
+    for each in others[:limit]:
+        yield shorten(
+            f"{MARKS[each.severity]} {each.code} {_place(each)}{' ' if each.location else ''}{each.summary}", WIDTH
+        )
+    if len(others) > limit:
+        yield f"    {len(others) - limit} more: gpudoctor report -v"
+
+
+def _fixes(report: Report, run: Run, style: Style, limit: int) -> Iterator[str]:
+    bound = _perfect(run)
+    if not report.fixes and not bound:
+        return
+    if report.fixes:
+        yield f"{style.bold('FIXES')}{'gain':>{GAIN_AT - 1}}{'grade':>{GRADE_AT - GAIN_AT + 1}}"
+    for number, fix in enumerate(report.fixes[:limit], start=1):
+        yield from _fix(number, fix)
+    if len(report.fixes) > limit:
+        yield f"   {len(report.fixes) - limit} more: gpudoctor report -v"
+    yield from bound
+
+
+def _fix(number: int, fix: Fix) -> Iterator[str]:
+    gain = figures.gain(fix.gain).replace(fix.gain.grade.value, "").strip() or "?"
+    gain = "" if fix.gain.grade is Grade.UNBLOCKS else gain
+    yield f"{number:<3}{shorten(fix.title, GAIN_AT - 4):<{GAIN_AT - 3}}{gain:<{GRADE_AT - GAIN_AT}}{fix.gain.grade.value}"
+    for line in fix.text.splitlines():
+        yield f"   {printable(line)}"
+
+
+def _perfect(run: Run) -> list[str]:
+    """Return the bound of the input pipeline, where steps wait for it at all."""
+    if run.pipeline is None or run.steps is None or run.steps.input_class not in {"highly", "moderately"}:
+        return []
+    perfect = next((each for each in run.pipeline.changes if each.kind == "perfect"), None)
+    if perfect is None:
+        return []
+    return [f"   {'a perfect input pipeline:':<{GAIN_AT - 3}}{f'<= {perfect.high:.2g}x':<{GRADE_AT - GAIN_AT}}bound"]
+
+
+def _closing(report: Report, run: Run) -> Iterator[str]:
+    needless = run.pipeline.needless if run.pipeline is not None else ()
+    if needless and report.findings:
+        yield from _wrapped("Not advised: " + "; ".join(f"{what} ({why})" for what, why in needless), "", "  ")
+    for each in run.limits[:2]:
+        yield shorten(f"Not seen: {each}", WIDTH)
+    if run.session:
+        yield shorten(f"Session {run.session} | gpudoctor report {run.session}", WIDTH)
+
+
+def _wrapped(text: str, first: str = "", rest: str = "  ") -> Iterator[str]:
+    line = first
+    for word in printable(text).split():
+        if len(line) + len(word) > WIDTH and line.strip():
+            yield line.rstrip()
+            line = first + rest if first else rest
+        line += f"{word} "
+    yield line.rstrip()

@@ -1,0 +1,30 @@
+"""GD614: many short calls from one line are found; few calls with real work are not."""
+
+from __future__ import annotations
+
+from gpudoctor.model.run import CallGroup, Calls
+from gpudoctor.testing import judge
+from gpudoctor_checks.compute.calls_in_loop import called
+from tests.checks.runs import SCRIPT, case, ran
+
+
+def group(kind: str, calls: int, steps: float, share: float) -> Calls:
+    each = CallGroup(kind=kind, file=SCRIPT, line=50, calls=calls, steps=steps, total_s=6.0, share=share)
+    return Calls(groups=(each,), epochs=1, epoch_s=3.0)
+
+
+CASE = case("GD614", {"calls": group("predict", 100, 100, 0.6)}, {"calls": group("predict", 100, 4000, 0.6)}, "calls")
+
+
+def test_the_calling_line_is_the_place() -> None:
+    (finding,) = judge(called, CASE.fires).findings
+    assert finding.location is not None
+    assert (finding.location.line, "predict()" in finding.summary) == (50, True)
+
+
+def test_five_folds_are_no_fault() -> None:
+    assert judge(called, ran(calls=group("fit", 5, 40, 0.9))).findings == ()
+
+
+def test_calls_that_take_little_time_are_no_fault() -> None:
+    assert judge(called, ran(calls=group("predict", 100, 100, 0.1))).findings == ()

@@ -1,0 +1,33 @@
+"""GD615: callbacks are found at the end of epochs and in batches, by their share; small ones are not."""
+
+from __future__ import annotations
+
+from gpudoctor.model.run import Calls, HotLines
+from gpudoctor.testing import judge
+from gpudoctor_checks.compute.epoch_end import stalled
+from tests.checks.runs import case, make_line, ran
+
+LINE = HotLines(lines=(make_line(0.5, function="on_epoch_end", line=13),), sampled_s=3.0)
+
+
+def epochs(end_s: float) -> Calls:
+    return Calls(epochs=5, epoch_s=13.0, epoch_end_s=end_s)
+
+
+CASE = case("GD615", {"calls": epochs(6.0), "hot_lines": LINE}, {"calls": epochs(1.0), "hot_lines": LINE}, "calls")
+
+
+def test_the_line_in_the_callback_is_the_place() -> None:
+    (finding,) = judge(stalled, CASE.fires).findings
+    assert finding.location is not None
+    assert finding.location.line == 13
+
+
+def test_callbacks_of_each_batch_are_found_by_their_samples() -> None:
+    lines = HotLines(lines=(make_line(0.4, function="on_train_batch_end", line=22),), sampled_s=3.0)
+    (finding,) = judge(stalled, ran(hot_lines=lines)).findings
+    assert "each batch" in finding.summary
+
+
+def test_short_epochs_with_quick_callbacks_are_no_fault() -> None:
+    assert judge(stalled, ran(calls=Calls(epochs=100, epoch_s=5.0, epoch_end_s=1.0))).findings == ()

@@ -1,0 +1,59 @@
+"""GD513: NumPy and Python are named where they hold the steps: in the loop, or called back by tf.data."""
+
+from __future__ import annotations
+
+from gpudoctor.model.run import HotLines
+from gpudoctor.model.snapshot import Snapshot
+from gpudoctor.testing import judge
+from gpudoctor_checks.input.hot_python import hot
+from tests.checks.runs import SCRIPT, case, make_line, make_pipeline, make_steps, ran
+
+IN_LOOP = HotLines(lines=(make_line(0.5),), sampled_s=3.0)
+CALLED = HotLines(
+    lines=(make_line(0.7, role="pipeline"), make_line(0.2, role="pipeline", leaf="numpy.flip", line=19)), sampled_s=3.0
+)
+CASE = case(
+    "GD513",
+    {"hot_lines": IN_LOOP, "steps": make_steps(host=0.5, label="loop")},
+    {"hot_lines": HotLines(lines=(make_line(0.15),), sampled_s=3.0), "steps": make_steps(host=0.15, label="loop")},
+    "hot_lines",
+)
+
+
+def called_back(python: str = "python function", waits: float = 0.7, lines: HotLines = CALLED) -> Snapshot:
+    return ran(steps=make_steps(waits=waits), pipeline=make_pipeline(python=python, kinds=("tf_ops",)), hot_lines=lines)
+
+
+def test_the_hot_line_of_the_loop_is_the_place_with_a_bound() -> None:
+    (finding,) = judge(hot, CASE.fires).findings
+    assert finding.location is not None
+    assert (finding.location.line, finding.fixes[0].gain.speedup) == (17, 2.0)
+
+
+def test_a_mapped_numpy_function_is_shown_at_its_map_with_its_lines_as_evidence() -> None:
+    (finding,) = judge(hot, called_back()).findings
+    assert finding.location is not None
+    assert finding.location.line == 30
+    assert [each.label for each in finding.evidence[1:]] == ["train.py:17", "train.py:19"]
+    assert "num_parallel_calls" not in finding.fixes[0].text.splitlines()[0]
+
+
+def test_what_nobody_waits_for_is_no_finding() -> None:
+    assert judge(hot, called_back(waits=0.1)).findings == ()
+
+
+def test_a_function_that_sleeps_is_the_pipelines_matter() -> None:
+    lines = HotLines(lines=(make_line(0.8, role="pipeline", activity="wait", leaf="time.sleep"),), sampled_s=3.0)
+    assert judge(hot, called_back(lines=lines)).findings == ()
+
+
+def test_a_generator_is_the_pipelines_matter() -> None:
+    assert judge(hot, called_back(python="generator")).findings == ()
+
+
+def test_callbacks_and_the_collecting_of_garbage_are_no_work_in_the_loop() -> None:
+    callback = make_line(0.6, function="on_epoch_end")
+    garbage = make_line(0.6, activity="python", leaf="", file=SCRIPT, line=41)
+    for line in (callback, garbage):
+        machine = ran(steps=make_steps(host=0.6, label="loop"), hot_lines=HotLines(lines=(line,), sampled_s=3.0))
+        assert judge(hot, machine).findings == ()

@@ -1,0 +1,36 @@
+"""GD613: a step smaller than its overhead: told by the GPU at rest, on a CPU by an empty step."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from gpudoctor.model.run import Breakdown
+from gpudoctor.testing import judge
+from gpudoctor_checks.compute.idle_device import overhead
+from tests.checks.runs import case, make_pipeline, make_settings, make_steps, ran
+
+AT_REST = make_steps(gpu=True, shares=Breakdown(input=0.03, host=0.05, tracing=0.0, compute=0.92, device=0.12))
+AT_WORK = make_steps(gpu=True, shares=Breakdown(input=0.03, host=0.05, tracing=0.0, compute=0.92, device=0.9))
+GPU = make_settings(gpus=1)
+CASE = case("GD613", {"steps": AT_REST, "settings": GPU}, {"steps": AT_WORK, "settings": GPU}, "steps")
+
+
+def test_the_bound_is_the_device_at_rest() -> None:
+    (finding,) = judge(overhead, CASE.fires).findings
+    assert finding.fixes[0].gain.speedup == round(1 / 0.12, 2)
+
+
+def test_a_starved_gpu_is_not_launch_bound() -> None:
+    starved = replace(AT_REST, shares=Breakdown(input=0.6, host=0.0, compute=0.4, device=0.12))
+    assert judge(overhead, ran(steps=starved, settings=GPU)).findings == ()
+
+
+def test_a_few_bytes_a_step_of_a_millisecond_are_found_on_a_cpu() -> None:
+    pipeline = make_pipeline(batch_s=0.00001)
+    tiny = replace(pipeline, stages=(replace(pipeline.stages[0], element_bytes=80.0), *pipeline.stages[1:]))
+    assert judge(overhead, ran(steps=make_steps(step_s=0.0012), pipeline=tiny)).findings != ()
+    assert judge(overhead, ran(steps=make_steps(step_s=0.0012), pipeline=pipeline)).findings == ()
+
+
+def test_with_many_steps_an_execution_it_is_done_already() -> None:
+    assert judge(overhead, ran(steps=replace(AT_REST, steps_per_execution=16), settings=GPU)).findings == ()

@@ -1,0 +1,70 @@
+"""GD511: a step that waits for data is told with XProf's classes, its line, and only what applies."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from gpudoctor.model.finding import Finding, Grade, Severity
+from gpudoctor.model.missing import Missing
+from gpudoctor.model.report import Outcome
+from gpudoctor.model.run import Breakdown
+from gpudoctor.model.snapshot import Snapshot
+from gpudoctor.testing import judge
+from gpudoctor_checks.input.input_bound import waiting
+from tests.checks.runs import case, make_pipeline, make_steps, ran
+
+STARVED = {"steps": make_steps(waits=0.71), "pipeline": make_pipeline(kinds=("parallel_map", "cache"))}
+CASE = case("GD511", STARVED, {"steps": make_steps(waits=0.04)}, "steps")
+
+
+def the_finding(machine: Snapshot) -> Finding:
+    (finding,) = judge(waiting, machine).findings
+    return finding
+
+
+def test_the_line_of_the_slowest_stage_is_the_place() -> None:
+    location = the_finding(ran(**STARVED)).location
+    assert location is not None
+    assert (location.line, location.snippet) == (30, "ds = ds.map(augment)")
+
+
+def test_the_change_is_a_diff_of_that_line_with_an_estimate() -> None:
+    fix = the_finding(ran(**STARVED)).fixes[0]
+    assert fix.text == "- ds = ds.map(augment)\n+ ds = ds.map(augment, num_parallel_calls=tf.data.AUTOTUNE)"
+    assert (fix.gain.grade, fix.gain.low, fix.gain.high) == (Grade.ESTIMATE, 1.4, 2.6)
+
+
+def test_only_changes_that_apply_are_advised() -> None:
+    machine = ran(steps=make_steps(waits=0.71), pipeline=make_pipeline(python="python function", kinds=("tf_ops",)))
+    texts = [fix.text for fix in the_finding(machine).fixes]
+    assert len(texts) == 1
+    assert not any("prefetch" in text or "augment, num_parallel" in text for text in texts)
+
+
+def test_five_to_twenty_percent_is_a_note() -> None:
+    finding = the_finding(ran(steps=make_steps(waits=0.12), pipeline=make_pipeline()))
+    assert (finding.severity, finding.fixes) == (Severity.INFO, ())
+
+
+def test_a_pipeline_that_is_faster_than_the_wait_is_not_blamed() -> None:
+    finding = the_finding(ran(steps=make_steps(waits=0.3), pipeline=make_pipeline(batch_s=0.0005)))
+    assert finding.severity is Severity.INFO
+
+
+def test_without_a_device_plane_the_wait_is_an_upper_bound_of_at_most_sixty_percent_confidence() -> None:
+    for plane in ("closed", "not recorded"):
+        finding = the_finding(
+            ran(steps=make_steps(waits=0.6, device_plane=plane, confidence=0.6), pipeline=make_pipeline())
+        )
+        assert finding.confidence <= 0.6
+        assert "at most" in finding.summary
+
+
+def test_an_unknown_wait_is_no_pass() -> None:
+    steps = replace(make_steps(), shares=Breakdown(input=Missing("steps_per_execution > 1")))
+    assert judge(waiting, ran(steps=steps)).status is Outcome.INCONCLUSIVE
+
+
+def test_an_unknown_graph_still_bounds_the_gain() -> None:
+    finding = the_finding(ran(steps=make_steps(waits=0.5), pipeline=None))
+    assert [(fix.gain.grade, fix.gain.speedup) for fix in finding.fixes] == [(Grade.BOUND, 2.0)]

@@ -1,0 +1,41 @@
+"""GD612: many tracings of one function are found, by the time that they took; one for each model is none."""
+
+from __future__ import annotations
+
+from gpudoctor.model.finding import Severity
+from gpudoctor.model.run import Tracing, Tracings
+from gpudoctor.testing import judge
+from gpudoctor_checks.compute.retracing import retraced
+from tests.checks.runs import SCRIPT, case, ran
+
+
+def traced(
+    count: int, seconds: float, *, name: str = "step", users: bool = True, reason: str = "k: Literal[1] -> Literal[2]"
+) -> Tracings:
+    each = Tracing(name=name, file=SCRIPT, line=24, count=count, total_s=seconds, reasons=(reason,), users=users)
+    return Tracings(functions=(each,), share=seconds / 13)
+
+
+CASE = case("GD612", {"tracings": traced(40, 6.0)}, {"tracings": traced(3, 6.0)}, "tracings")
+
+
+def test_the_calling_line_is_the_place_and_the_reason_the_evidence() -> None:
+    (finding,) = judge(retraced, CASE.fires).findings
+    assert finding.location is not None
+    assert finding.location.line == 24
+    assert "Literal" in str(finding.evidence[-1].value)
+
+
+def test_tracings_that_cost_little_are_a_note() -> None:
+    (finding,) = judge(retraced, ran(tracings=traced(40, 0.1))).findings
+    assert finding.severity is Severity.INFO
+
+
+def test_five_folds_of_a_cross_validation_are_no_fault() -> None:
+    assert judge(retraced, ran(tracings=traced(10, 4.0, name="one_step_on_data", users=False))).findings == ()
+
+
+def test_other_shapes_get_the_advice_for_shapes() -> None:
+    reason = "x: TensorSpec(shape=(32,)) -> TensorSpec(shape=(17,))"
+    (finding,) = judge(retraced, ran(tracings=traced(9, 5.0, reason=reason))).findings
+    assert "drop_remainder" in finding.fixes[0].text
