@@ -107,6 +107,11 @@ def on_windows(host: Host | None) -> bool:
     return host is not None and either(host.os, "") == "windows"
 
 
+def trained_on(log: Log) -> bool:
+    """Return whether an allocator's dump shows that training ran, on whatever device: that is then what ended it."""
+    return any(each.kind == "oom" and "dump" in each.values for each in log.events)
+
+
 def release(tensorflow: TensorFlow | None, log: Log) -> str:
     """Return the version of TensorFlow, '' where nothing tells it."""
     return (either(tensorflow.version, "") if tensorflow is not None else "") or stated(log, "tf")

@@ -19,13 +19,14 @@ END = "LargestFreeBlock"  # the last line of the stats, from TF 2.1 on
 # Literals of which each line of a dump that is read holds at least one.
 ANCHORS = (
     "InUse", "Chunk at ", "Free  at ", "Next region", "Bin (", "Bin for ", "BFCAllocator dump",
-    "Sum Total", "Stats:", "Limit: ", "_limit_: ", END, "Allocator memory summary",
+    "Sum Total", "Chunks of size", "Stats:", "Limit: ", "_limit_: ", END, "Allocator memory summary",
 )  # fmt: skip
 # "InUse at 7f61 of size 256 next 1" (from TF 2.2), "InUse at 0x7f1c next 3 of size 2048" (1.14-2.1), "Chunk at 0x7f94 of
 # size 81920" (to 1.13); "Free " is padded to the width of the other word.
 CHUNK = re.compile(r"(InUse|Chunk|Free ) at (?:0x)?[0-9A-Fa-f]{4,16} (?:next \d{1,20} )?of size (\d{1,20})")
 REGION = re.compile(r"Next region of size (\d{1,20})")
 BIN = re.compile(r"Bin \((\d{1,20})\): .{0,160}? in use in bin\. (\S{1,20}) client-requested in use in bin")
+SUMMARY = re.compile(r"(\d{1,9}) Chunks of size (\d{1,20}) totalling ")
 STAT = re.compile(r"\b(Limit|InUse|MaxInUse): {1,60}(\d[\d.]{0,20}(?:[KMGT]i)?B?)\s*$")
 # The pool's summary has had four wordings.
 POOL = (
@@ -138,6 +139,7 @@ class DumpReader:
     _limit_bytes: int | None = None
     _stats: dict[str, int] = field(default_factory=dict[str, int])
     _sizes: Counter[int] = field(default_factory=Counter[int])
+    _summary: Counter[int] = field(default_factory=Counter[int])
 
     def feed(self, line: str) -> bool:
         """Take the line; return whether it belonged to a dump."""
@@ -181,6 +183,10 @@ class DumpReader:
         if (match := SUM_TOTAL.search(line)) is not None:
             self._summed_bytes = size_bytes(match[1])
             return True
+        if (match := SUMMARY.search(line)) is not None:
+            if len(self._summary) < MAX_SIZES:
+                self._summary[int(match[2])] += int(match[1])
+            return True
         if (match := STAT.search(line)) is not None:
             self._stats[match[1]] = size_bytes(match[2]) or 0
             return True
@@ -199,7 +205,8 @@ class DumpReader:
         # counted where the dump is whole, else as the allocator summed them up at its end
         in_use = self._in_use_bytes if complete else self._stats.get("InUse", self._summed_bytes)
         pool = self._in_use_bytes + self._free_bytes if complete else self._pool_bytes
-        most_first = sorted(self._sizes.items(), key=lambda each: -each[0] * each[1])
+        # the summary of sizes stands at the end, so it survives where the chunks themselves are cut off
+        most_first = sorted((self._sizes if complete else self._summary).items(), key=lambda each: -each[0] * each[1])
         return BfcDump(
             allocator=self.allocator,
             asked_bytes=_or_missing(self.asked_bytes, NOT_SAID),
@@ -215,7 +222,7 @@ class DumpReader:
             requested_bytes=_or_missing(self._requested_bytes, NOT_SAID),
             limit_bytes=_or_missing(self._stats.get("Limit", self._limit_bytes), NOT_SAID),
             peak_in_use_bytes=_or_missing(self._stats.get("MaxInUse"), NOT_SAID),
-            holders=tuple(most_first[:SIZES_SHOWN]) if complete else (),
+            holders=tuple(most_first[:SIZES_SHOWN]),
         )
 
     def _is_complete(self) -> bool:

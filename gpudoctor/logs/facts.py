@@ -135,6 +135,7 @@ def _one(key: str, value: str) -> dict[str, str]:
         "keras",
         "protobuf",
         "python",
+        "nccl",
         "driver_cuda",
         "kernel_module",
         "module",

@@ -57,7 +57,7 @@ def hang(log: Log, gpus: Gpus | None, baseline: Trial | None) -> Iterator[Findin
     faults, errors, used = events(log, "dma_fault"), events(log, "nccl_failed"), events(log, "nccl_used")
     stands = used and _ends_after(log, used[-1])
     nccl = stated(log, "nccl")
-    old = bool(nccl) and not versions.at_least(nccl, HANGS_BEFORE)
+    old = versions.is_version(nccl) and not versions.at_least(nccl, HANGS_BEFORE)
     if not faults and not errors and not stands and not old:
         return
     several = gpus is None or len(gpus) != 1

@@ -49,6 +49,8 @@ from gpudoctor_checks.driver.cuinit_events import (
 )
 from gpudoctor_checks.said import container_of, events, first, log_finding, on_wsl
 
+BESIDE = 0.45  # policy: a surer trouble is told in the same text
+
 
 @check(
     code="GD151",
@@ -80,7 +82,8 @@ def cannot_start(log: Log, host: Host | None, env: Environment | None, baseline:
         yield from _stub(lines, host, baseline)
     elif code in {UNAVAILABLE, NOT_READY}:
         fix = FREE_DEVICE if code == UNAVAILABLE else START_FABRIC
-        weight = weigh_unusable(OPEN, baseline)
+        beside = first(log, "gpu_skipped") is not None  # then another GPU was left out, which is the surer trouble
+        weight = weigh_unusable(BESIDE if beside else OPEN, baseline)
         what = "The GPU refuses another process." if code == UNAVAILABLE else "The GPU is there, but not ready."
         yield log_finding(what, weight, lines, fix, cause="device-permission-mode", know="nvidia-smi -q -d COMPUTE")
 

@@ -33,7 +33,7 @@ from gpudoctor_checks.driver.cuinit_events import (
 )
 from gpudoctor_checks.driver.gpu_hidden import NAME
 from gpudoctor_checks.remedies import give_container_gpu
-from gpudoctor_checks.said import container_of, log_finding, on_wsl, outside
+from gpudoctor_checks.said import container_of, log_finding, on_wsl, outside, trained_on, unproven
 
 SURE, MAYBE_CONTAINER, NEXT = 0.9, 0.65, 0.45  # policy: each cause's share where nothing, or another sign, is told
 
@@ -61,6 +61,8 @@ def no_device(log: Log, host: Host | None, env: Environment | None, baseline: Tr
         "cuda-visible-devices": (f"{NAME}{f'={value!r}' if value is not None else ''} hides every GPU.", SET_DEVICES),
     }
     weights = _weights(code, host, value, alone=alone)
+    if trained_on(log):
+        weights = {cause: min(static, NEXT) for cause, static in weights.items()}
     for cause, static in sorted(weights.items(), key=lambda each: -each[1]):
         if static:
             summary, fix = told[cause]
@@ -68,7 +70,7 @@ def no_device(log: Log, host: Host | None, env: Environment | None, baseline: Tr
                 summary,
                 weigh_unusable(static, baseline),
                 lines,
-                fix,
+                unproven(fix, "training ran without it") if trained_on(log) else fix,
                 cause=cause,
                 know=f"echo ${NAME}; {SEE_LIBCUDA}",
                 severity=Severity.ERROR if static >= OPEN else Severity.WARNING,

@@ -22,6 +22,12 @@ RESTORE_PATH = by_hand(
 )
 
 
+WITH_EXTRA = command(
+    "install-tensorflow-with-cuda",
+    "TensorFlow with its CUDA libraries",
+    "pip install 'tensorflow[and-cuda]==2.20.0'",
+    why="this environment has no CUDA runtime at all; the extra brings it, from TensorFlow 2.14 on",
+)
 NEWER = command(
     "install-tensorflow",
     "Or a release that brings its CUDA along",
@@ -82,6 +88,8 @@ def fixes_for(
         # of a release that is not known exactly, the missing library is found first
         yield from (fix, RESTORE_PATH) if named or known or first(log, "cudart_not_loaded") else (RESTORE_PATH,)
         return
+    if first(log, "cudart_not_loaded") is not None and not version and not named:
+        yield WITH_EXTRA
     if not named:
         yield RESTORE_PATH
     yield matching(library, tensorflow)

@@ -15,11 +15,12 @@ How to fix
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from gpudoctor.sdk import (
     Devices,
     Finding,
+    Fix,
     Host,
     Log,
     LogEvent,
@@ -30,7 +31,7 @@ from gpudoctor.sdk import (
     versions,
     weigh_unusable,
 )
-from gpudoctor_checks.driver.cuinit_events import WSL_FIRST
+from gpudoctor_checks.driver.cuinit_events import FIND_LIBCUDA, WSL_FIRST
 from gpudoctor_checks.libraries.libraries_remedies import (
     LIBRARY,
     NAME_IT,
@@ -39,7 +40,9 @@ from gpudoctor_checks.libraries.libraries_remedies import (
     in_conda,
 )
 from gpudoctor_checks.libraries.provide import mend_runpath
-from gpudoctor_checks.said import events, first, log_finding, on_wsl, release, stated
+from gpudoctor_checks.said import events, first, log_finding, on_wsl, release, stated, trained_on, unproven
+
+BESIDE = 0.45  # policy: what ended the run is told elsewhere in the text
 
 
 @check(
@@ -59,7 +62,10 @@ def not_opened(
     baseline: Trial | None,
 ) -> Iterator[Finding]:
     """Judge the library that is named; without a name, the release and how it was installed."""
-    named = events(log, "dlopen_failed")
+    # libcuda itself is the driver's: see GD155
+    named = tuple(
+        each for each in events(log, "dlopen_failed") if not each.values.get("library", "").startswith("libcuda.so")
+    )
     unnamed = events(log, "gpu_libraries_missing", "gpus_not_registered", "cudart_not_loaded")
     version = exact_version(release(tensorflow, log))
     if not named and not unnamed:
@@ -67,7 +73,8 @@ def not_opened(
     if any("libcuda.so" in each.text for each in named) and not unnamed:
         cause = "wsl-libcuda" if on_wsl(host) else "missing-cuda-libs"
         weight = weigh_unusable(0.85, baseline)
-        yield log_finding("The driver's libcuda is not found by the loader.", weight, named, WSL_FIRST, cause=cause)
+        fix = WSL_FIRST if on_wsl(host) else FIND_LIBCUDA
+        yield log_finding("The driver's libcuda is not found by the loader.", weight, named, fix, cause=cause)
         return
     lost = mend_runpath(version) if versions.is_version(version) and not named and not in_conda(log, python) else None
     if lost is not None and first(log, "cudart_not_loaded") is None:
@@ -85,12 +92,16 @@ def not_opened(
     capabilities = devices.compute_capabilities if devices is not None else ()
     yield log_finding(
         f"{library} is not found: {wrong}." if wrong else f"{library or 'A CUDA library'} cannot be opened.",
-        weigh_unusable(0.9 if named else 0.75, baseline),
+        weigh_unusable(BESIDE if trained_on(log) else 0.9 if named else 0.75, baseline),
         (*named, *unnamed),
-        *fixes_for(version, library, log, host, python, tensorflow, capabilities, named=bool(named)),
+        *_graded(log, fixes_for(version, library, log, host, python, tensorflow, capabilities, named=bool(named))),
         cause="missing-cuda-libs",
         know=NAME_IT if not named else "",
     )
+
+
+def _graded(log: Log, fixes: Iterable[Fix]) -> tuple[Fix, ...]:
+    return tuple(unproven(each, "training ran without it") if trained_on(log) else each for each in fixes)
 
 
 def _library(named: tuple[LogEvent, ...]) -> str:

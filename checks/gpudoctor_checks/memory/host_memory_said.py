@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from gpudoctor.sdk import Finding, Log, Trial, check
-from gpudoctor_checks.said import change, events, log_finding, weigh_program
+from gpudoctor_checks.said import change, events, log_finding, trained_on, weigh_program
 
 LESS = change(
     "smaller-host-buffers",
@@ -43,6 +43,8 @@ def host_full(log: Log, baseline: Trial | None) -> Iterator[Finding]:
         for each in events(log, "oom_tensor", "oom")
         if "cpu" in (each.values.get("allocator", "") + each.values.get("device", "")).lower()
     ]
+    if trained_on(log):
+        host = []  # a pool with a limit of its own was full, wherever it lies: see GD451 and GD402
     killed = events(log, "process_killed")
     if sure or host or killed:
         yield log_finding(

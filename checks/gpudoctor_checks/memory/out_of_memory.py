@@ -26,7 +26,7 @@ from gpudoctor_checks.said import events, first, log_finding, unproven, weigh_pr
 
 SLIVER_SHARE = 0.5  # policy: TensorFlow takes nearly all of a free card (gpu_device.cc), so less than half was free
 SLIVER_BYTES = 1 << 30  # policy: no card that trains has less than 2 GiB, so a pool below 1 GiB is a rest
-ONE_ARRAY_SHARE = 0.5  # policy: one chunk with half of the pool is no layer's
+ONE_ARRAY_SHARE = 0.7  # policy: one chunk with most of the pool is no layer's
 
 
 @check(
@@ -39,7 +39,7 @@ ONE_ARRAY_SHARE = 0.5  # policy: one chunk with half of the pool is no layer's
 )
 def ran_out(log: Log, gpus: Gpus | None, baseline: Trial | None) -> Iterator[Finding]:
     """Ask in the order in which one cause would hide the next."""
-    dumps = [each for each in events(log, "oom") if not _on_host(each)]
+    dumps = [each for each in events(log, "oom") if "dump" in each.values or not _on_host(each)]
     device = events(log, "oom_device")
     copies, tensors, bare = events(log, "copy_failed"), events(log, "oom_tensor"), events(log, "oom_bare")
     lines = (*dumps, *device, *copies, *(each for each in tensors if not _on_host(each)), *bare)
@@ -100,7 +100,7 @@ def _held(
     totals = [each.memory.total_bytes for each in gpus or () if not isinstance(each.memory.total_bytes, Missing)]
     card = max(totals, default=0)
     least = SLIVER_SHARE * card if card else SLIVER_BYTES
-    slivers = [each for each in dumps if 0 < _number(each, "limit_bytes") < least]
+    slivers = [each for each in dumps if 0 < _number(each, "limit_bytes") < least and not _on_host(each)]
     context = [each for each in device if each.values.get("why") == "context" or "call" in each.values]
     rest = [
         each
