@@ -118,7 +118,7 @@ def _taken_out(redacted: Redacted | None) -> Iterator[str]:
     if redacted is None:
         yield "Nothing is taken out: --include-identifiers keeps UUIDs, user names, command lines and paths."
         return
-    words = [f"{count} {what}" for what, count in redacted.counts.items() if count]
+    words = [f"{what} ({count})" for what, count in redacted.counts.items() if count]
     yield f"Taken out: {', '.join(words) or 'nothing was there to take out'}."
     yield "Nothing is sent anywhere. What is in it: `tar -xzOf FILE | less`"
 

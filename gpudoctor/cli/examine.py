@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from gpudoctor.cli.configuration import Settings
@@ -49,6 +49,8 @@ def examined(
     target = choose_target(
         arguments.python or settings.python, environ=os.environ, folder=Path.cwd(), proc=root / "proc"
     )
+    if settings.python and not arguments.python:
+        target = replace(target, chosen_by="--python, from the configuration")  # a project's file chose what is started
     rewrite: Rewrite = str if arguments.include_identifiers else rewriter_of_this_machine()
     named = {"executable": rewrite(str(target.executable)), "chosen_by": target.chosen_by}
     shown = announce if announce is not None else not arguments.json and arguments.output in {None, "-"}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 from pathlib import Path
 
 import pytest
@@ -77,3 +78,9 @@ def test_a_mistake_or_an_attack_is_told_in_a_sentence(project: str, says: str, t
     assert "\u202e" not in run.err
     assert len(run.err) < 600, run.err
     assert len(run.err.splitlines()) == 1
+
+
+def test_a_scan_says_that_the_configuration_chose_the_interpreter(tmp_path: Path) -> None:
+    (tmp_path / "gpudoctor.toml").write_text(f'python = "{sys.executable}"\n', encoding="utf-8")
+    run = gpudoctor("scan", "--level", "quick", "--json", env=bare_environment(tmp_path / "home"), folder=tmp_path)
+    assert run.document["target"]["chosen_by"] == "--python, from the configuration"
