@@ -16,7 +16,7 @@ def run(arguments: Arguments) -> int:
     """Show the dashboard, or print one reading."""
     _refuse_nonsense(arguments)
     root = os.environ.get("GPUDOCTOR_SYSROOT") or "/"
-    piped = not (sys.stdin.isatty() and sys.stdout.isatty())
+    piped = not all(stream.isatty() for stream in (sys.stdin, sys.stdout, sys.stderr))  # Textual draws on stderr
     if arguments.once or arguments.json or arguments.csv or (piped and not arguments.screenshot):
         if piped and not (arguments.once or arguments.json or arguments.csv):
             sys.stderr.write(

@@ -213,9 +213,14 @@ def _demo_traffic(numbers: _Numbers) -> Traffic:
 
 
 def _demo_process(process: ProcessLoad, cores: tuple[float, ...]) -> ProcessLoad:
-    """Give the processes their share of the recorded cores: the first two hold one core each, the rest is the last one's."""
-    share = sum(cores) if process.gpus else cores[0]
-    return replace(process, cpu_percent=share, tensorflow=True, host_memory_bytes=9 * 1024 * MIB)
+    """Give each process its share of the recorded cores; the recording does not part them."""
+    first = 0 in process.gpus
+    return replace(
+        process,
+        cpu_percent=sum(cores) * (0.6 if first else 0.3),
+        tensorflow=True,
+        host_memory_bytes=(9 if first else 14) * 1024 * MIB,
+    )
 
 
 @dataclass(frozen=True, slots=True)

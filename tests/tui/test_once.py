@@ -83,6 +83,20 @@ def test_it_loads_nothing_that_it_does_not_need(tmp_path: Path) -> None:
     assert done.stderr == ""
 
 
+def test_with_stderr_in_a_file_nothing_is_drawn_into_it(tmp_path: Path) -> None:
+    env = {**environment(FURTHER_SCENARIOS["healthy"], tmp_path), "TERM": "xterm-256color"}
+    master, slave = pty.openpty()
+    with (tmp_path / "stderr").open("wb") as file:
+        command = [sys.executable, "-m", "gpudoctor", "monitor"]
+        code = subprocess.run(
+            command, env=env, stdin=slave, stdout=slave, stderr=file, check=False, timeout=60
+        ).returncode
+    os.close(slave)
+    os.close(master)
+    assert code == 0
+    assert b"\x1b" not in (tmp_path / "stderr").read_bytes()
+
+
 def test_options_that_exclude_each_other_are_usage_errors(tmp_path: Path) -> None:
     for words in (("--json", "--csv"), ("--demo", "--snapshot", "x"), ("--once", "--demo"), ("--interval", "0.1")):
         run = gpudoctor("monitor", *words, env=environment(FURTHER_SCENARIOS["healthy"], tmp_path / words[0]))

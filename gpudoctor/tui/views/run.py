@@ -1,4 +1,4 @@
-"""The place of the run view: what it will show and how a run is watched. It shows no figure that nothing has measured."""
+"""The place of the run view: what it will show, and what does the same until then. It shows no figure that nothing measured."""
 
 from __future__ import annotations
 
@@ -19,7 +19,8 @@ TEXTS = (
         "",
     ),
     ("", ""),
-    ("This version does not have `gpudoctor run` yet. What it can do now:", "warn"),
+    ("It does not follow a run yet: `gpudoctor run` reports when your script ends,", "warn"),
+    ("and `gpudoctor sessions` lists what it recorded. What can be watched now:", "warn"),
     ("   1  Machine: is the GPU at work, and what holds it down", ""),
     ("   2  Doctor: why TensorFlow does not use it, and which fix brings what", ""),
 )
