@@ -1,4 +1,8 @@
-"""Take out of a snapshot what identifies a person or a machine; done once, before anything is judged or shown."""
+"""Take out of a snapshot what identifies a person or a machine; done once, before anything is judged or shown.
+
+A GPU's UUID becomes a token that is the same wherever the UUID stood: what is judged by identity (which GPU a variable
+names) comes out the same from a redacted snapshot.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +18,9 @@ from gpudoctor.model.missing import Missing
 from gpudoctor.model.snapshot import Snapshot
 
 HIDDEN = Missing("identifier; shown with --include-identifiers")
-UUID = re.compile(r"\b(GPU|MIG)-[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}\b")
+# A whole UUID or the beginning of one, which CUDA_VISIBLE_DEVICES takes as well (CUDA C Programming Guide)
+UUID = re.compile(r"(?<![\w-])((?:MIG-)?(?:GPU|MIG))-(?=[a-fA-F]*\d)([0-9a-fA-F]{4,8}(?:-[0-9a-fA-F]*){0,4})(?!\w)")
+HOMES = re.compile(r"(?<=/home/)[^/\s:;,'\"]+|(?<=/Users/)[^/\s:;,'\"]+|(?<=\\Users\\)[^\\\s:;,'\"]+")
 SHORTEST_NAME = 3  # shorter user or host names would blot out parts of ordinary words
 COMMON_NAMES = frozenset({"root", "user", "ubuntu", "debian", "localhost", "gpu", "cuda", "python", "tensorflow"})
 T = TypeVar("T")
@@ -22,10 +28,30 @@ Rewrite = Callable[[str], str]
 
 
 def redact(snapshot: Snapshot, *, rewrite: Rewrite | None = None) -> Snapshot:
-    """Return the snapshot without uuid, serial, process user and command; home as ~; user and host name masked."""
-    rewritten = _map_strings(snapshot, rewrite or rewriter_of_this_machine())
+    """Return the snapshot with UUIDs as tokens, without serial, process user and command; home as ~; names masked."""
+    tokens, masked = _Tokens(snapshot), rewrite or rewriter_of_this_machine()
+    rewritten = _map_strings(snapshot, lambda text: tokens.put_into(masked(text)))
     gpus = rewritten.gpus and tuple(_without_identifiers(gpu) for gpu in rewritten.gpus)
     return replace(rewritten, gpus=gpus)
+
+
+class _Tokens:
+    """UUIDs and what stands for them: `GPU-#1` is the first that the snapshot lists."""
+
+    def __init__(self, snapshot: Snapshot) -> None:
+        self._known: dict[str, str] = {}
+        for gpu in snapshot.gpus or ():
+            if isinstance(gpu.uuid, str):
+                self.put_into(gpu.uuid)
+
+    def put_into(self, text: str) -> str:
+        return UUID.sub(self._token, text) if "GPU-" in text or "MIG-" in text else text
+
+    def _token(self, found: re.Match[str]) -> str:
+        kind, uuid = found[1], found[2].lower()
+        owners = [known for known in self._known if known == uuid or known.startswith(uuid)]
+        owner = owners[0] if len(owners) == 1 else uuid
+        return f"{kind}-#{self._known.setdefault(owner, str(len(self._known) + 1))}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,11 +69,10 @@ def redact_counted(snapshot: Snapshot, *, rewrite: Rewrite) -> Redacted:
     def counting(text: str) -> str:
         nonlocal masked
         result = rewrite(text)
-        masked += result != text and text not in uuids
+        masked += result != text
         return result
 
     gpus = snapshot.gpus or ()
-    uuids = {each.uuid for each in gpus}
     processes = [each for gpu in gpus if not isinstance(gpu.processes, Missing) for each in gpu.processes]
     hidden = {
         "GPU UUIDs": [each.uuid for each in gpus],
@@ -64,7 +89,7 @@ def _without_identifiers(gpu: Gpu) -> Gpu:
     processes = gpu.processes
     if not isinstance(processes, Missing):
         processes = tuple(_without_person(process) for process in processes)
-    return replace(gpu, uuid=_hide(gpu.uuid), serial=_hide(gpu.serial), processes=processes)
+    return replace(gpu, serial=_hide(gpu.serial), processes=processes)
 
 
 def _without_person(process: GpuProcess) -> GpuProcess:
@@ -76,7 +101,7 @@ def _hide(value: str | Missing) -> Missing:
 
 
 def rewriter_of_this_machine() -> Rewrite:
-    """Return a function that masks this user's home folder, name and host name, and GPU UUIDs, in any text."""
+    """Return a function that masks this user's home folder, name and host name in any text."""
     return rewriter(home=str(Path.home()), user=_user(), host=_host())
 
 
@@ -90,13 +115,14 @@ def _host() -> str:
 
 
 def rewriter(*, home: str, user: str, host: str) -> Rewrite:
-    """Return a function that masks the given identifiers in a text."""
-    masks: list[tuple[re.Pattern[str], str]] = [(UUID, r"\1-<redacted>")]
+    """Return a function that masks the given identifiers, and the names of home folders of others, in a text."""
+    masks: list[tuple[re.Pattern[str], str]] = []
     if len(home) > 1:
         masks.append((re.compile(re.escape(home) + r"(?=$|[/\\:;\s\"'])"), "~"))
     for name, mask in ((user, "<user>"), (host, "<host>"), (host.partition(".")[0], "<host>")):
         if len(name) >= SHORTEST_NAME and name.lower() not in COMMON_NAMES:
             masks.append((re.compile(rf"(?<![\w.-]){re.escape(name)}(?![\w-])"), mask))
+    masks.append((HOMES, "<user>"))
 
     def rewrite(text: str) -> str:
         for pattern, mask in masks:

@@ -50,7 +50,9 @@ def _parent_of(finding: Finding, ordered: Sequence[Finding]) -> Finding | None:
 
 
 def _explains(cause: Finding, symptom: Finding) -> bool:
-    """Tell whether one finding explains another: no note, never a graver one; two that name one cause are one trouble."""
+    """Tell whether one finding explains another: no note, none of another GPU, never a graver one; one cause is one trouble."""
+    if cause.subject and symptom.subject and cause.subject != symptom.subject:
+        return False
     if cause.severity is Severity.INFO or RANK[cause.severity] > RANK[symptom.severity] or cause.code == symptom.code:
         return False
     if cause.cause == symptom.cause:

@@ -78,7 +78,8 @@ class Location:
 class Finding:
     """One trouble found. `confidence` 0-1 with its `basis`. The engine fills code, slug, cause, caused_by.
 
-    A check leaves `cause` empty when it has one cause only. `symptom` marks what another finding may explain.
+    A check leaves `cause` empty when it has one cause only. `subject` names the one device that it
+    is about ("GPU 0"): what is wrong with one GPU does not explain what is wrong with another.
     `share`: of the run's or step's time that it costs, 0 where that was not measured.
     `accepted`: a baseline knows it, so it does not count for the exit code.
     """
@@ -91,6 +92,7 @@ class Finding:
     fixes: tuple[Fix, ...] = ()
     location: Location | None = None
     cause: str = ""
+    subject: str = ""
     code: str = ""
     slug: str = ""
     title: str = ""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from gpudoctor.diagnose.folding import fold
 from gpudoctor.model.finding import Finding, Severity
 
@@ -71,3 +73,11 @@ def test_a_cause_that_only_a_third_party_knows_is_kept() -> None:
 def test_a_note_explains_nothing() -> None:
     notes = [found("GD504", "numpy-hot-loop", Severity.INFO), found("GD501", "input-pipeline", Severity.INFO)]
     assert [each.caused_by for each in fold(notes)] == [None, None]
+
+
+def test_what_is_wrong_with_one_gpu_does_not_explain_what_is_wrong_with_another() -> None:
+    lost = replace(found("GD802", "hardware-power-heat"), subject="GPU 1")
+    hot = found("GD801", "throttle", Severity.ERROR, 0.8)
+    for subject, caused_by in (("GPU 0", None), ("GPU 1", "GD802"), ("", "GD802")):
+        folded = fold([lost, replace(hot, subject=subject)])
+        assert next(each.caused_by for each in folded if each.code == "GD801") == caused_by
