@@ -86,6 +86,8 @@ def report_to_builtins(report: Report) -> dict[str, Json]:
         del verdict["findings"]
     document["snapshot"] = snapshot_to_builtins(report.snapshot)
     document["probe"] = document["snapshot"].get("probe")
+    if report.snapshot.run is not None:
+        document["run"] = document["snapshot"].get("run")
     return document
 
 
@@ -233,6 +235,7 @@ def _fit_report(definitions: dict[str, Json]) -> None:
     definitions["Verdict"]["properties"].pop("findings", None)
     report = definitions["Report"]["properties"]
     report["probe"] = {"anyOf": [{"type": "null"}, {"$ref": "#/$defs/Probe"}]}
+    report["run"] = {"anyOf": [{"type": "null"}, {"$ref": "#/$defs/Run"}]}
 
 
 def _without_missing(node: Json) -> Json:

@@ -47,7 +47,8 @@ def _words(kind: str, stage: Stage) -> tuple[str, str, float]:
     """Return title, diff and minutes."""
     name = stage.callee.rpartition(".")[2].strip("<>") or "f"
     if kind == "tf_ops":
-        rewritten = f"ds = ds.map({name}_tf, {AUTOTUNE})"
+        own = with_argument(stage.snippet.replace(f"({name}", f"({name}_tf"), "map", AUTOTUNE)
+        rewritten = own or f"ds = ds.map({name}_tf, {AUTOTUNE})"
         if stage.python == "generator":
             rewritten = f"ds = tf.data.Dataset.from_tensor_slices(items).map(load_tf, {AUTOTUNE})"
         return f"{name[:16]}() in TF ops, parallel map", diff(stage.snippet, rewritten), 60.0

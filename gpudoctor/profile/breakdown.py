@@ -176,7 +176,7 @@ def _host(lines: HotLines | None, loop: Loop, span: float, calls: Calls | None) 
     """
     found = lines.lines if lines is not None else ()
     ends = sum(each.share for each in found if each.role == "main" and each.function.startswith(BETWEEN_EPOCHS))
-    sampled = sum(each.share for each in found if own_work(each, loop))
+    sampled = sum(each.share for each in found if own_work(each))
     between = calls.epoch_end_s / calls.epoch_s if calls is not None and calls.epoch_s > 0 else 0.0
     left = max(0.0, between - ends)  # what callbacks called
     sampled = max(0.0, sampled - left) / max(FLOOR, 1 - between)
@@ -189,14 +189,10 @@ def _outside(loop: Loop, span: float) -> float:
     return max(0.0, 1 - sum(each.inside_s for each in loop.steady) / span)
 
 
-def own_work(line: HotLine, loop: Loop) -> bool:
-    """Tell whether a line is work of the user's in the main thread.
-
-    On the line of the loop itself Python collects garbage (of graphs: seconds, measured), and does no work of the user's.
-    """
-    gap = not line.leaf and (line.file, line.line) == (loop.record.file, loop.record.line)
+def own_work(line: HotLine) -> bool:
+    """Tell whether a line is work of the user's in the steps."""
     ends = line.function.startswith(BETWEEN_EPOCHS)
-    return line.role == "main" and line.activity in HOST_WORK and not gap and not ends
+    return line.role == "main" and line.activity in HOST_WORK and not ends
 
 
 def _confidence(

@@ -9,18 +9,23 @@ from collections.abc import Callable
 
 from gpudoctor.model.missing import Missing
 from gpudoctor.model.run import HotLine, HotLines
-from gpudoctor.model.session import Session
+from gpudoctor.model.session import Session, StackLine
+from gpudoctor.profile.steps import Loop
 
 MOST = 20
+LEAST = 0.1  # of the sampled time is left, however long the gaps were
 Read = Callable[[str, int], str]  # a line of a source file, '' where it cannot be read
 
 
-def hot_lines(session: Session, process: str, steps: int, loop_s: float, read: Read) -> HotLines | Missing:
+def hot_lines(session: Session, loop: Loop, read: Read) -> HotLines | Missing:
     """Return the lines of the process that ran the main loop, largest first."""
+    process, steps, loop_s = loop.record.process, loop.steps, loop.total_s
     sampled = sum(each.duration_s for each in session.bursts if each.process == process)
     if sampled <= 0:
         return Missing("stacks were not sampled")
-    rows = [each for each in session.stack_lines if each.process == process and each.weight_s > 0]
+    everything = [each for each in session.stack_lines if each.process == process and each.weight_s > 0]
+    rows = [each for each in everything if not _is_gap(each, loop)]
+    sampled = max(sampled - sum(each.weight_s for each in everything if _is_gap(each, loop)), sampled * LEAST)
     lines = [
         HotLine(
             file=each.file,
@@ -42,3 +47,9 @@ def hot_lines(session: Session, process: str, steps: int, loop_s: float, read: R
     return HotLines(
         lines=tuple(lines), sampled_s=sampled, blocked=tuple(sorted(blocked, key=lambda each: -each[3])[:MOST])
     )
+
+
+def _is_gap(line: StackLine, loop: Loop) -> bool:
+    """Tell whether Python itself was at work: on the loop's own line it collects garbage (of graphs: seconds, measured)."""
+    own = (line.file, line.line) == (loop.record.file, loop.record.line)
+    return line.role == "main" and line.activity == "python" and not line.leaf and own

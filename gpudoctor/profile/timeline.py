@@ -41,7 +41,7 @@ def analyse(session: Session, windows: Sequence[WindowShare] = (), read: Read = 
     around = calls(session, process)
     force = _known(unknown, "settings", settings(session, loop, process))
     machine = _known(unknown, "machine", machine_over_time(session, loop))
-    lines = _known(unknown, "hot_lines", hot_lines(session, process, loop.steps, loop.total_s, read))
+    lines = _known(unknown, "hot_lines", hot_lines(session, loop, read))
     many = _per_execution(force)
     times = step_times(
         session, loop, lines=lines, machine=machine, calls=around, windows=windows, steps_per_execution=many

@@ -23,7 +23,7 @@ class Trainer:
 
     def whiten(self, x):
         x = x.numpy()
-        return np.stack([np.sort(np.sort(x, axis=axis % 3 + 1), axis=1) for axis in range(9)]).mean(axis=0)  # <- here
+        return np.stack([np.sort(np.sort(x, axis=axis % 3 + 1), axis=1) for axis in range(30)]).mean(axis=0)  # <- here
 
     def fit(self, dataset, epochs):
         for _ in range(epochs):

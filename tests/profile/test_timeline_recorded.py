@@ -1,0 +1,86 @@
+"""Recordings of real scripts with a known fault: the first cause, its line, what is advised and what is not."""
+
+from __future__ import annotations
+
+import pytest
+
+from gpudoctor.diagnose import registry
+from gpudoctor.diagnose.run_report import report_of_run
+from gpudoctor.model.finding import Severity
+from gpudoctor.model.report import Report
+from gpudoctor.present import json as json_form
+from gpudoctor.present import run_markdown, run_text
+from tests.profile.timelines import FOLDER, recorded
+
+CHECKS = registry.load().checks
+FAULTS = {
+    "numpy-function": ("numpy-hot-loop", 16),
+    "slow-generator": ("input-pipeline", 19),
+    "serial-map": ("input-pipeline", 15),
+    "slow-files": ("storage", 20),
+    "retracing": ("eager-or-tracing", 24),
+    "predict-each": ("per-call-overhead", 10),
+    "slow-callback": ("epoch-end-stall", 13),
+}
+RECORDINGS = sorted(each.stem for each in FOLDER.glob("*.json"))
+
+
+def report(name: str) -> Report:
+    return report_of_run(recorded(name), CHECKS)
+
+
+@pytest.mark.parametrize(("name", "truth"), FAULTS.items(), ids=FAULTS)
+def test_the_first_cause_and_its_line_are_right(name: str, truth: tuple[str, int]) -> None:
+    first = report(name).findings[0]
+    assert first.location is not None
+    assert (first.cause, first.location.line) == truth
+
+
+def test_nothing_is_found_in_a_healthy_run() -> None:
+    made = report("healthy-arrays")
+    assert [each.code for each in made.findings if each.severity is not Severity.INFO] == []
+    assert made.summary.status.value == "healthy"
+
+
+def test_python_in_the_pipeline_is_explained_by_the_function_that_is_called_back() -> None:
+    second = report("numpy-function").findings[1]
+    assert (second.cause, second.caused_by) == ("input-pipeline", "GD513")
+
+
+@pytest.mark.parametrize("name", ["numpy-function", "slow-generator", "slow-files"])
+def test_parallel_calls_are_never_advised_for_python(name: str) -> None:
+    made = report(name)
+    run = made.snapshot.run
+    assert run is not None
+    assert run.pipeline is not None
+    assert {each.kind for each in run.pipeline.changes} <= {"tf_ops", "cache", "perfect", "prefetch"}
+
+
+def test_a_prefetch_that_is_there_is_not_advised() -> None:
+    for name in RECORDINGS:
+        run = report(name).snapshot.run
+        assert run is not None
+        if run.pipeline is not None and run.pipeline.prefetch != "none":
+            assert "prefetch" not in {each.kind for each in run.pipeline.changes}
+
+
+@pytest.mark.parametrize("name", RECORDINGS)
+def test_the_text_is_short_and_narrow_but_for_what_must_be_copied(name: str) -> None:
+    lines = run_text.render(report(name)).splitlines()
+    assert len(lines) <= run_text.LINES
+    assert [line for line in lines if len(line) > run_text.WIDTH and not line.startswith("   ")] == []
+
+
+@pytest.mark.parametrize("name", RECORDINGS)
+def test_every_form_holds_the_verdict(name: str) -> None:
+    made = report(name)
+    assert made.summary.status.value in run_markdown.render(made)
+    assert '"run"' in json_form.render(made)
+
+
+def test_a_scan_is_not_asked_about_runs() -> None:
+    from gpudoctor.diagnose.engine import diagnose  # noqa: PLC0415  # beside its one use
+    from tests.checks.machines import healthy_h100  # noqa: PLC0415
+
+    asked = {each.code for each in diagnose(healthy_h100(), CHECKS).checks}
+    assert not {"GD511", "GD622"} & asked
