@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from gpudoctor.diagnose.facts import Facts
 from gpudoctor.diagnose.registry import BUILT_IN, AnyCheck
 from gpudoctor.model.finding import Finding, Grade, Severity
+from gpudoctor.model.machine import Cuda, Nvml
 from gpudoctor.model.missing import Missing, either
 from gpudoctor.model.record import dataclass
 from gpudoctor.model.report import Coverage, Outcome, Plugin, Status, Summary, Verdict
@@ -15,6 +16,7 @@ from gpudoctor.model.run import Run, StepTimes
 from gpudoctor.model.snapshot import Snapshot
 from gpudoctor.model.views import Driver
 
+SILENT = {"timeout": "did not return in time", "crashed": "crashed"}
 RAN = frozenset({Outcome.PASSED, Outcome.FOUND})
 
 
@@ -95,10 +97,23 @@ def _headline(status: Status, findings: Sequence[Finding], facts: Facts, unjudge
 
 
 def _no_gpu_reason(facts: Facts) -> str:
+    silent = _silent_driver(facts)
+    if silent:
+        return silent
     driver = facts.get(Driver)
     if isinstance(driver, Driver) and not isinstance(driver.version, Missing):
         return "No usable NVIDIA GPU, though a driver is there"
     return "No usable NVIDIA GPU on this machine"
+
+
+def _silent_driver(facts: Facts) -> str:
+    """Return what the driver's libraries did instead of answering, '' where they answered: silence is not absence."""
+    for kind, name in ((Cuda, "cuInit"), (Nvml, "NVML")):
+        library = facts.get(kind)
+        status = either(library.status, "") if isinstance(library, (Cuda, Nvml)) else ""
+        if status in SILENT:
+            return f"The driver does not answer: {name} {SILENT[status]}"
+    return ""
 
 
 def blocked(verdicts: Sequence[Verdict], findings: Sequence[Finding]) -> tuple[str, ...]:

@@ -163,15 +163,31 @@ def _lines_of(finding: Finding, style: Style) -> Iterator[str]:
 
 
 def _fixes(report: Report, style: Style, limit: int) -> Iterator[str]:
-    if not report.fixes:
-        return
-    yield f"{style.bold('FIXES'):<{FIX_COLUMN + 4 + (len(style.bold('')))}}{'gain':<18}effort"
-    for number, fix in enumerate(report.fixes[:limit], start=1):
-        yield from _fix(number, fix)
-    if len(report.fixes) > limit:
-        yield f"   {len(report.fixes) - limit} more: -v"
-    if report.not_judged:
+    fixes, ideas = _told_apart(report)
+    if fixes:
+        yield f"{style.bold('FIXES'):<{FIX_COLUMN + 4 + (len(style.bold('')))}}{'gain':<18}effort"
+        yield from _listed(fixes, limit)
+    if fixes and report.not_judged:
         yield shorten(f"Not judged until 1 is done: {', '.join(report.not_judged)}.", WIDTH)
+    if ideas:
+        yield style.bold("IDEAS") + "  seen on the reference network or the facts, not on your script"
+        yield from _listed(ideas, max(1, limit - 1))
+
+
+def _listed(fixes: Sequence[Fix], limit: int) -> Iterator[str]:
+    for number, fix in enumerate(fixes[:limit], start=1):
+        yield from _fix(number, fix)
+    if len(fixes) > limit:
+        yield f"   {len(fixes) - limit} more: -v"
+
+
+def _told_apart(report: Report) -> tuple[tuple[Fix, ...], tuple[Fix, ...]]:
+    """Return what mends a trouble, and what mere notes offer: nobody should take the second for the first."""
+    primary = _primary_of(report)
+    notes = {each.code for each in report.findings if each.severity is Severity.INFO and each is not primary}
+    troubles = {each.code for each in report.findings if each.severity is not Severity.INFO or each is primary}
+    fixes = tuple(each for each in report.fixes if not set(each.addresses) <= notes - troubles)
+    return fixes, tuple(each for each in report.fixes if each not in fixes)
 
 
 def _fix(number: int, fix: Fix) -> Iterator[str]:
@@ -234,7 +250,7 @@ def _unjudged(report: Report) -> str:
 
 def _next(report: Report) -> str:
     primary = _primary_of(report)
-    if primary is not None and report.fixes:
+    if primary is not None and _told_apart(report)[0]:
         return f"Next: apply 1, then `gpudoctor scan`.  Why: `gpudoctor explain {primary.code}`"
     if report.level == "quick":
         return "Next: `gpudoctor scan` trains the reference probe (about a minute)."
