@@ -262,16 +262,34 @@ def check(
 
 
 def _needs_of(judge: Callable[..., Iterator[Finding]], trials: tuple[str, ...]) -> tuple[Need, ...]:
-    hints = get_type_hints(judge)
-    return tuple(_need(judge.__name__, name, hints.get(name), trials) for name in inspect.signature(judge).parameters)
+    code = judge.__code__
+    names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
+    written = [_as_written(judge, name) for name in names]
+    hints = {} if all(written) else get_type_hints(judge)
+    return tuple(
+        _need(judge.__name__, name, *(plain or _taken_apart(hints.get(name))), trials)
+        for name, plain in zip(names, written, strict=True)
+    )
 
 
-def _need(owner: str, name: str, hint: object, trials: tuple[str, ...]) -> Need:
-    optional = False
-    if get_origin(hint) in {Union, UnionType}:
-        members = [each for each in get_args(hint) if each is not NoneType]
-        optional = len(members) < len(get_args(hint))
-        hint = members[0] if len(members) == 1 else hint
+def _as_written(judge: Callable[..., Iterator[Finding]], name: str) -> tuple[object, bool] | None:
+    """Read `Fact` and `Fact | None` as they stand: evaluating them as typing does costs half of a check's loading."""
+    text = judge.__annotations__.get(name)
+    if not isinstance(text, str):
+        return None
+    fact, _, rest = text.partition(" | ")
+    hint = judge.__globals__.get(fact)
+    return (hint, bool(rest)) if isinstance(hint, type) and rest in {"", "None"} else None
+
+
+def _taken_apart(hint: object) -> tuple[object, bool]:
+    if get_origin(hint) not in {Union, UnionType}:
+        return hint, False
+    members = [each for each in get_args(hint) if each is not NoneType]
+    return (members[0] if len(members) == 1 else hint), len(members) < len(get_args(hint))
+
+
+def _need(owner: str, name: str, hint: object, optional: bool, trials: tuple[str, ...]) -> Need:
     if not isinstance(hint, type):
         message = f"{owner}: parameter {name!r} needs one fact type as its annotation, not {hint!r}"
         raise TypeError(message)
