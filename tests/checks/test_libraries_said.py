@@ -49,3 +49,13 @@ def test_libcuda_itself_on_wsl() -> None:
         os="WSL2",
     )
     assert (finding.cause, finding.fixes[0].id) == ("wsl-libcuda", "wsl-libcuda-first")
+
+
+def test_on_windows_the_dll_names_its_version_and_no_linux_extra_is_advised() -> None:
+    finding = found(
+        not_opened,
+        "Could not load dynamic library 'cudart64_110.dll'; dlerror: cudart64_110.dll not found",
+        os="windows",
+    )
+    assert [each.id for each in finding.fixes] == ["install-matching-cuda"]
+    assert "CUDA 11.0" in finding.fixes[0].text

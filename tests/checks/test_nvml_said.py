@@ -35,3 +35,8 @@ def test_nouveau_is_told_by_name() -> None:
 def test_no_permission_is_the_nodes() -> None:
     finding = found(silent, "Failed to initialize NVML: Insufficient Permissions")
     assert (finding.cause, finding.fixes[0].id) == ("device-permission-mode", "open-device-nodes")
+
+
+def test_mig_mode_without_an_instance() -> None:
+    finding = found(silent, "  No MIG devices found")
+    assert (finding.cause, finding.fixes[0].id) == ("mig", "make-mig-instance")

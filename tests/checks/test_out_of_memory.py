@@ -52,3 +52,10 @@ def test_regions_given_back_are_pieces() -> None:
         "Garbage collection: deallocate free memory regions (i.e., allocations) so that we can",
     )
     assert (finding.cause, finding.fixes[0].id) == ("fragmentation", "async-allocator")
+
+
+def test_a_pool_that_cannot_be_taken_is_held_by_another() -> None:
+    finding = found(
+        ran_out, "failed to allocate 7.43G (7977565184 bytes) from device: CUDA_ERROR_OUT_OF_MEMORY: out of memory"
+    )
+    assert (finding.cause, finding.fixes[0].id) == ("other-process", "end-other-process")

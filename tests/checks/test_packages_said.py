@@ -35,3 +35,13 @@ def test_keras_2_code_under_keras_3() -> None:
 def test_an_interpreter_without_tensorflow() -> None:
     finding = found(clash, "ModuleNotFoundError: No module named 'tensorflow'")
     assert (finding.cause, finding.fixes[0].id) == ("tensorflow-absent", "install-tensorflow")
+
+
+def test_names_that_numpy_took_away() -> None:
+    finding = found(clash, "AttributeError: module 'numpy' has no attribute 'object'.")
+    assert (finding.cause, finding.fixes[0].text) == ("numpy2", "python -m pip install 'numpy<1.24'")
+
+
+def test_bindings_of_another_package() -> None:
+    finding = found(clash, "FutureWarning: The pynvml package is deprecated. Please install nvidia-ml-py instead.")
+    assert (finding.cause, finding.fixes[0].id) == ("pynvml", "install-nvidia-ml-py")

@@ -173,4 +173,37 @@ FACTS: tuple[Expected, ...] = (
     ("--xla_gpu_cuda_data_dir=/opt/conda/envs/b/lib", "variable", {"name": "XLA_FLAGS"}),
     ("LD_LIBRARY_PATH=/usr/local/cuda/lib64", "variable", {"name": "LD_LIBRARY_PATH"}),
 )  # fmt: skip
-MACHINES = (*PRESSURE, *SPEED, *KERNEL, *PACKAGES, *FACTS)
+LATER: tuple[Expected, ...] = (
+    (
+        'E analytical_cost_estimator: Error in PredictCost() for the op: op: "Softmax"',
+        "harmless",
+        {"topic": "optimizer"},
+    ),
+    ("layout failed: INVALID_ARGUMENT: Size of values 0 does not match size of permutation 4", "harmless", {}),
+    ("remapper failed: INVALID_ARGUMENT: Mutation::Apply error: fanout 'x' exist", "harmless", {}),
+    ("Skipping loop optimization for Merge node with control input: cond/then", "harmless", {}),
+    ("disabling MLIR crash reproducer, set env var to enable.", "harmless", {"topic": "compiler"}),
+    ("ptxas warning : Registers are spilled to local memory in function 'fusion_1'", "harmless", {}),
+    ("Delay kernel timed out: measured time has sub-optimal accuracy.", "harmless", {}),
+    ("WARNING:tensorflow:AutoGraph could not transform <function f>", "harmless", {"topic": "autograph"}),
+    ("The calling iterator did not fully read the dataset being cached.", "harmless", {"topic": "end-of-data"}),
+    ("failed to alloc 17179869184 bytes on host: CUDA_ERROR_OUT_OF_MEMORY: out of memory", "host_oom", {}),
+    ("InternalError: Blas GEMM launch failed : a.shape=(1, 2)", "handle_failed", {"library": "cublas"}),
+    ("Attempting to perform BLAS operation using StreamExecutor without BLAS support", "handle_failed", {}),
+    ("NotFoundError: No algorithm worked!", "cudnn_init_failed", {}),
+    ("Unable to determine the device handle for GPU 0000:01:00.0: Unknown Error", "gpu_lost", {}),
+    ("  No MIG devices found", "mig_empty", {}),
+    ("            HW Thermal Slowdown       : Active", "throttled", {"reason": "HW Thermal Slowdown"}),
+    ("            SW Power Cap              : Active", "throttled", {"reason": "SW Power Cap"}),
+    ("Allocation of 4915200000 exceeds 10% of free system memory.", "host_allocation", {"bytes": "4915200000"}),
+    ("TypeError: Unable to convert function return value to a Python type! The signature was", "numpy_clash", {}),
+    ("AttributeError: module 'numpy' has no attribute 'object'.", "numpy_clash", {"why": "alias"}),
+    ("FutureWarning: The pynvml package is deprecated. Please install nvidia-ml-py instead.", "nvml_binding", {}),
+    ("AttributeError: module 'pynvml' has no attribute 'nvmlInitWithFlags'", "nvml_binding", {}),
+    (
+        "The TensorFlow library was compiled to use AVX instructions, but these aren't available on your machine.",
+        "tensorflow_absent",
+        {"why": "instructions"},
+    ),
+)
+MACHINES = (*PRESSURE, *SPEED, *KERNEL, *PACKAGES, *FACTS, *LATER)

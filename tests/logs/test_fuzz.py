@@ -44,7 +44,7 @@ values = st.one_of(
 )
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(text=mutated(), facts=st.dictionaries(st.sampled_from((*KEYS, "env.X", "package.numpy")), values, max_size=4))
 def test_no_text_and_no_fact_breaks_anything_or_reaches_the_terminal(text: bytes, facts: dict[str, str]) -> None:
     snapshot = snapshot_of(

@@ -61,7 +61,11 @@ NO_DRIVER = by_hand(
 def read_cuinit(log: Log) -> tuple[int, tuple[LogEvent, ...], bool]:
     """Return the number (0: no trouble told), the lines, and whether nothing but the number is told."""
     found = events(log, "cuinit_failed", "device_unavailable", "no_cuda_device", "libcuda_not_found")
-    absent = [each for each in events(log, "dlopen_failed") if each.values.get("library", "").startswith("libcuda.so")]
+    absent = [
+        each
+        for each in events(log, "dlopen_failed")
+        if each.values.get("library", "").startswith(("libcuda.so", "nvcuda"))
+    ]
     bare = (*events(log, "kernel_driver_not_running", "no_device_node"), *absent)
     if not found and not bare:
         return 0, (), True

@@ -18,47 +18,19 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from gpudoctor.sdk import Finding, Host, Kernel, Log, Trial, check, either, weigh_unusable
-from gpudoctor_checks.said import by_hand, command, container_of, events, log_finding
-
-WHY = "mokutil --sb-state; grep -E 'nvidia|nouveau' /proc/modules; sudo dmesg | grep -iE 'nvidia|nouveau|key' | tail"
-ENROL = command(
-    "secure-boot-key",
-    "Secure Boot on? Enrol the module's key",
-    "mokutil --sb-state && sudo mokutil --import /var/lib/shim-signed/mok/MOK.der && sudo reboot",
-    why="Secure Boot refuses a module that is not signed; switching it off in the firmware does the same",
+from gpudoctor_checks.driver.silent_remedies import (
+    AGAIN,
+    BLACKLIST,
+    ENROL,
+    JOIN_GROUP,
+    KEEP,
+    MAKE_INSTANCE,
+    MIG_OFF,
+    READ_ONLY,
+    REBUILD,
+    WHY,
 )
-BLACKLIST = command(
-    "blacklist-nouveau",
-    "Keep nouveau from taking the GPU",
-    "printf 'blacklist nouveau\\noptions nouveau modeset=0\\n' | sudo tee /etc/modprobe.d/blacklist-nouveau.conf"
-    " && (sudo update-initramfs -u || sudo dracut --force) && sudo reboot",
-    why="only one driver can hold the GPU; install NVIDIA's driver after the reboot",
-)
-REBUILD = command(
-    "rebuild-module",
-    "Build the module for this kernel",
-    "sudo apt install linux-headers-$(uname -r) && sudo dkms autoinstall && sudo modprobe nvidia",
-    why="a new kernel needs the module built for it",
-)
-AGAIN = command(
-    "recreate-container",
-    "Create the container again",
-    "docker rm -f CONTAINER && docker run --gpus all IMAGE",
-    why="a new container gets its device permissions back",
-)
-KEEP = by_hand(
-    "keep-device-permissions",
-    "Keep systemd from taking the nodes away",
-    "sudo nvidia-ctk system create-dev-char-symlinks --create-all, and start with CDI devices or the cgroupfs driver",
-    why="a systemd reload rewrites the group's device list",
-)
-JOIN_GROUP = by_hand(
-    "open-device-nodes",
-    "Let this user open the device nodes",
-    "ls -l /dev/nvidia*; add the user to the group that owns them, or set mode 0666 (NVreg_DeviceFileMode)",
-    why="without the nodes neither NVML nor CUDA opens the GPU",
-)
-READ_ONLY = frozenset({"m", "r", "w"})  # `c 195:* m` allows to make nodes, not to open them
+from gpudoctor_checks.said import container_of, events, log_finding
 
 
 @check(
@@ -66,11 +38,19 @@ READ_ONLY = frozenset({"m", "r", "w"})  # `c 195:* m` allows to make nodes, not 
     slug="driver-silent-in-log",
     title="The log says the driver does not answer",
     family="driver",
-    cause=("kernel-module-not-loaded", "nvml-lost-in-container", "device-permission-mode"),
+    cause=("kernel-module-not-loaded", "nvml-lost-in-container", "device-permission-mode", "mig"),
     core=False,
 )
 def silent(log: Log, host: Host | None, kernel: Kernel | None, baseline: Trial | None) -> Iterator[Finding]:
     """Tell a refused module from a container that lost its permissions."""
+    empty = events(log, "mig_empty")
+    if empty:
+        weight = weigh_unusable(0.9, baseline)
+        summary = "MIG mode is on, but there is no instance to compute on."
+        yield log_finding(
+            summary, weight, empty, MAKE_INSTANCE, MIG_OFF, cause="mig", know="nvidia-smi -L; nvidia-smi mig -lgi"
+        )
+        return
     failed = events(log, "nvml_failed", "nvidia_smi_failed")
     errors = " ".join(each.values.get("error", "").lower() for each in failed)
     refused, nouveau = events(log, "module_refused"), events(log, "nouveau_holds")

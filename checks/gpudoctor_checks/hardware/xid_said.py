@@ -20,6 +20,7 @@ from gpudoctor.sdk import Evidence, Finding, Log, LogEvent, Severity, Trial, che
 from gpudoctor_checks.said import by_hand, events, log_finding
 
 OFF_THE_BUS = 79
+DEFECTS = frozenset({"CUDA_ERROR_ECC_UNCORRECTABLE", "CUDA_ERROR_NVLINK_UNCORRECTABLE"})  # cuda.h
 # Codes that a program's own fault can cause (NVIDIA Xid Errors, table of causes: "User App Error" marked).
 OF_PROGRAMS = frozenset({13, 31, 32, 43, 45, 68, 69})
 STOP = by_hand(
@@ -48,14 +49,21 @@ DIAGNOSE = by_hand(
 )
 def faulty(log: Log, baseline: Trial | None) -> Iterator[Finding]:
     """Tell hardware codes from those of a program."""
-    lost = events(log, "gpu_lost")
+    lost = (
+        *events(log, "gpu_lost"),
+        *(each for each in events(log, "cuda_error") if each.values.get("name") in DEFECTS),
+    )
     found = [(each, int(each.values["code"])) for each in events(log, "xid")]
     hard = [each for each, code in found if code not in OF_PROGRAMS]
     soft = [each for each, code in found if code in OF_PROGRAMS]
-    off = bool(lost) or any(code == OFF_THE_BUS for _, code in found)
+    off = any(each.kind == "gpu_lost" for each in lost) or any(code == OFF_THE_BUS for _, code in found)
     if hard or lost:
         yield log_finding(
-            "The GPU fell off the bus (Xid 79)." if off else f"The GPU reports a fault (Xid {hard[0].values['code']}).",
+            "The GPU fell off the bus (Xid 79)."
+            if off
+            else f"The GPU reports a fault (Xid {hard[0].values['code']})."
+            if hard
+            else "The GPU reports a memory error that cannot be corrected.",
             weigh_faulty(0.93 if off else 0.8, baseline),
             (*hard, *lost),
             *((STOP,) if off else (DIAGNOSE, STOP)),

@@ -62,6 +62,8 @@ def wrong(
         return
     mismatch = events(log, "cudnn_mismatch")
     absent = [each for each in events(log, "cudnn_init_failed") if "not found" in each.text]
+    torn = [each for each in events(log, "dlopen_failed") if "undefined symbol" in each.text and "cudnn" in each.text]
+    mismatch = (*mismatch, *torn)
     if not mismatch and not absent:
         return
     compiled = next((each.values["compiled"] for each in mismatch if "compiled" in each.values), "")

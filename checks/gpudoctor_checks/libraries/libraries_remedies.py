@@ -8,9 +8,12 @@ from collections.abc import Iterator
 from gpudoctor.sdk import Fix, Host, Log, Python, TensorFlow, either, tensorflow_releases, versions
 from gpudoctor_checks.libraries.provide import FIRST_WITH_EXTRA
 from gpudoctor_checks.remedies import with_cuda
-from gpudoctor_checks.said import by_hand, command, container_of, first, stated
+from gpudoctor_checks.said import by_hand, command, container_of, first, on_windows, stated
 
-LIBRARY = re.compile(r"lib(?P<stem>[a-zA-Z]+)(?:_[a-z_]+)?\.so(?:\.(?P<major>\d+))?")
+# "libcudnn_cnn_infer.so.8", "cudart64_110.dll" (11.0), "cudnn64_8.dll"
+LIBRARY = re.compile(
+    r"(?:lib)?(?P<stem>[a-zA-Z]+?)(?:64)?(?:_[a-z_]+)?(?:\.so(?:\.(?P<major>\d+))?|_(?P<number>\d{1,3})\.dll)"
+)
 ASK_LOADER = "python -c \"import ctypes; [print(n) for n in ('libcudart.so.12','libcublas.so.12','libcudnn.so.9') if not ctypes.CDLL(n)]\""
 NAME_IT = "TF_CPP_MAX_VLOG_LEVEL=3 python -c 'import tensorflow as tf; tf.config.list_physical_devices()' 2>&1 | grep -i 'dlopen\\|dynamic library'"
 CONDA = {"cudart": "cudatoolkit", "cudnn": "cudnn", "cublas": "libcublas", "cublasLt": "libcublas"}
@@ -88,6 +91,9 @@ def fixes_for(
         # of a release that is not known exactly, the missing library is found first
         yield from (fix, RESTORE_PATH) if named or known or first(log, "cudart_not_loaded") else (RESTORE_PATH,)
         return
+    if on_windows(host) or library.endswith(".dll"):
+        yield matching(library, tensorflow)
+        return
     if first(log, "cudart_not_loaded") is not None and not version and not named:
         yield WITH_EXTRA
     if not named:
@@ -100,13 +106,19 @@ def matching(library: str, tensorflow: TensorFlow | None) -> Fix:
     match = LIBRARY.search(library)
     cuda = either(tensorflow.cuda_version, "") if tensorflow is not None else ""
     cudnn = either(tensorflow.cudnn_version, "") if tensorflow is not None else ""
-    major = (match["major"] or "") if match is not None else ""
+    major = (match["major"] or _dotted(match["number"] or "")) if match is not None else ""
+    variable = "PATH" if library.endswith(".dll") else "LD_LIBRARY_PATH"
     wanted = f"cuDNN {major}" if match is not None and match["stem"].startswith("cudnn") else f"CUDA {major}"
     built = f"CUDA {cuda} and cuDNN {cudnn}" if cuda else wanted.strip()
     return by_hand(
         "install-matching-cuda",
         "Install the CUDA and cuDNN of this build",
-        f"Install {built} ({library or 'the missing library'} comes with it), and put its folder on LD_LIBRARY_PATH",
+        f"Install {built} ({library or 'the missing library'} comes with it), and put its folder on {variable}",
         why="a library of another major version has another name and does not fit",
         minutes=40,
     )
+
+
+def _dotted(number: str) -> str:
+    """Return the number of a DLL's name as a version: "110" is 11.0, "8" is 8."""
+    return f"{number[:-1]}.{number[-1]}" if len(number) > 1 else number

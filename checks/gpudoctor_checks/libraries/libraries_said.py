@@ -64,7 +64,9 @@ def not_opened(
     """Judge the library that is named; without a name, the release and how it was installed."""
     # libcuda itself is the driver's: see GD155
     named = tuple(
-        each for each in events(log, "dlopen_failed") if not each.values.get("library", "").startswith("libcuda.so")
+        each
+        for each in events(log, "dlopen_failed")
+        if not each.values.get("library", "").startswith(("libcuda.so", "nvcuda"))
     )
     unnamed = events(log, "gpu_libraries_missing", "gpus_not_registered", "cudart_not_loaded")
     version = exact_version(release(tensorflow, log))

@@ -45,6 +45,7 @@ def host_full(log: Log, baseline: Trial | None) -> Iterator[Finding]:
     ]
     if trained_on(log):
         host = []  # a pool with a limit of its own was full, wherever it lies: see GD451 and GD402
+    sure = sure or (events(log, "host_allocation") if events(log, "process_killed") else ())
     killed = events(log, "process_killed")
     if sure or host or killed:
         yield log_finding(

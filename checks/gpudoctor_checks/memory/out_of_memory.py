@@ -58,6 +58,10 @@ def ran_out(log: Log, gpus: Gpus | None, baseline: Trial | None) -> Iterator[Fin
     elif xla:
         summary = "XLA finds no memory to load its code: TensorFlow has taken it."
         yield log_finding(summary, weigh_program(0.85, baseline), xla, GROW, RESERVE, WITHOUT_XLA, cause="xla-memory")
+    elif device and not dumps and not tensors and any(_number(each, "asked_bytes") >= SLIVER_BYTES for each in device):
+        weight = weigh_program(0.6, baseline)
+        summary = "TensorFlow cannot take its pool: another process or notebook seems to hold the GPU."
+        yield log_finding(summary, weight, device, FREE_GPU, GROW, cause="other-process", know=WHO)
     elif any(each.values.get("shortage") == "fragmentation" for each in dumps):
         return  # GD402 counts the pieces
     elif (

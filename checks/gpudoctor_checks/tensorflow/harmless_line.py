@@ -27,6 +27,9 @@ MEANING = {
     "cpu-instructions": "it concerns the CPU only",
     "tensorrt": "TensorRT is optional and no part of training",
     "log": "it tells where log lines go",
+    "optimizer": "an optimization of the graph was left out; the result is the same",
+    "compiler": "the compiler tells how it worked; the code is right",
+    "autograph": "a function runs as it is written",
     "end-of-data": "a data set was read to its end, as it should be",
     "generic-allocator-hint": "it is printed at every end out of memory, so it proves nothing",
 }

@@ -16,18 +16,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from gpudoctor.sdk import Finding, Fix, Log, TensorFlow, Trial, check, tensorflow_releases, versions, weigh_faulty
-from gpudoctor_checks.said import by_hand, command, events, first, log_finding, release
-
-FIRST_WITH_NUMPY_2 = "2.18"  # the wheels' own requirement (tensorflow_releases)
-FIRST_WITH_KERAS_3 = "2.16"
-SEE = "python -m pip list | grep -iE 'tensorflow|keras|numpy|protobuf'"
-AVX = by_hand(
-    "build-for-this-cpu",
-    "Use a build for this processor",
-    "The official wheels need AVX; take conda-forge's build, an older release, or another machine",
-    why="the processor lacks instructions that the wheel uses",
-    minutes=30,
+from gpudoctor.sdk import Finding, Log, Severity, TensorFlow, Trial, check, weigh_faulty
+from gpudoctor_checks.said import command, events, first, log_finding, release
+from gpudoctor_checks.tensorflow.packages_remedies import (
+    AVX,
+    OLD_NUMPY,
+    RIGHT_BINDING,
+    SEE,
+    for_keras,
+    for_numpy,
+    for_protobuf,
 )
 
 
@@ -36,7 +34,7 @@ AVX = by_hand(
     slug="packages-clash-in-log",
     title="The log shows packages that do not fit",
     family="tensorflow",
-    cause=("numpy2", "protobuf", "keras3", "tensorflow-absent"),
+    cause=("numpy2", "protobuf", "keras3", "pynvml", "tensorflow-absent"),
     core=False,
 )
 def clash(log: Log, tensorflow: TensorFlow | None, baseline: Trial | None) -> Iterator[Finding]:
@@ -47,17 +45,22 @@ def clash(log: Log, tensorflow: TensorFlow | None, baseline: Trial | None) -> It
     if numpy:
         found = next((each.values["numpy"] for each in numpy if "numpy" in each.values), "2")
         summary = f"NumPy {found} stands beside modules that were built for NumPy 1."
-        yield log_finding(summary, weight, numpy, *_numpy(version), cause="numpy2")
+        alias = all(each.values.get("why") == "alias" for each in numpy)
+        yield log_finding(summary, weight, numpy, *((OLD_NUMPY,) if alias else for_numpy(version)), cause="numpy2")
     if protobuf:
         summary = "The installed protobuf does not fit this TensorFlow."
-        yield log_finding(summary, weight, protobuf, _protobuf(version), cause="protobuf")
+        yield log_finding(summary, weight, protobuf, for_protobuf(version), cause="protobuf")
     if keras:
         missing = any(each.values.get("why") == "tf-keras-missing" or "tf-keras" in each.text for each in keras)
         missing = missing or any(each.values.get("module") == "tf_keras" for each in keras)
         summary = (
             "Code for Keras 2 meets Keras 3." if not missing else "Keras 2 is asked for, but tf_keras is not installed."
         )
-        yield log_finding(summary, weight, keras, *_keras(version, missing=missing), cause="keras3", know=SEE)
+        yield log_finding(summary, weight, keras, *for_keras(version, missing=missing), cause="keras3", know=SEE)
+    binding = events(log, "nvml_binding")
+    if binding:
+        summary = "Another package shadows the official NVML bindings."
+        yield log_finding(summary, weight, binding, RIGHT_BINDING, cause="pynvml", severity=Severity.WARNING)
     absent = first(log, "tensorflow_absent")
     if absent is not None and not numpy and not protobuf and not keras:
         why = absent.values.get("why")
@@ -76,51 +79,3 @@ def clash(log: Log, tensorflow: TensorFlow | None, baseline: Trial | None) -> It
             cause="tensorflow-absent",
             know="python -c 'import sys, tensorflow; print(sys.executable)'",
         )
-
-
-def _numpy(version: str) -> Iterator[Fix]:
-    yield command(
-        "pin-numpy",
-        "Keep NumPy 1 in this environment",
-        "python -m pip install 'numpy<2'",
-        why="this TensorFlow was built for it",
-    )
-    if not versions.is_version(version) or not versions.at_least(version, FIRST_WITH_NUMPY_2):
-        yield command(
-            "upgrade-tensorflow",
-            "Or a TensorFlow built for NumPy 2",
-            f"python -m pip install --upgrade 'tensorflow>={FIRST_WITH_NUMPY_2}'",
-            why="its wheels fit NumPy 2",
-            minutes=15,
-            risk="medium",
-        )
-
-
-def _protobuf(version: str) -> Fix:
-    bound = tensorflow_releases.requirement_of(version, "protobuf") if versions.is_version(version) else None
-    wanted = bound or "<3.21"  # the message itself names 3.20.x; releases from 2.9 on state their own bound
-    return command(
-        "pin-protobuf",
-        "Install a protobuf that fits",
-        f"python -m pip install 'protobuf{wanted}'",
-        why="TensorFlow's generated code was made for it",
-    )
-
-
-def _keras(version: str, *, missing: bool) -> Iterator[Fix]:
-    minor = f"~={versions.minor(version)}.0" if versions.is_version(version) else ""
-    legacy = command(
-        "install-tf-keras",
-        "Install Keras 2 beside it, or unset the variable",
-        f"python -m pip install 'tf_keras{minor}'  # or, where nothing needs Keras 2: unset TF_USE_LEGACY_KERAS",
-        why="code for Keras 2 needs it from TensorFlow 2.16 on",
-    )
-    if missing:
-        yield legacy
-        return
-    yield command(
-        "use-legacy-keras",
-        "Run it with Keras 2 (tf_keras)",
-        f"python -m pip install 'tf_keras{minor}' && export TF_USE_LEGACY_KERAS=1",
-        why="set before TensorFlow is imported; or change the code to Keras 3",
-    )

@@ -15,6 +15,23 @@ ROWS = (
     row("gpu_lost", "GPU has fallen", r"GPU has fallen off the bus"),
     row("gpu_lost", "GPU is lost", r"GPU is lost"),
     row(
+        "gpu_lost",
+        "Unable to determine the device",
+        r"Unable to determine the device handle for (?:GPU|gpu) ?\S{0,20}: (?:Unknown Error|Not Found|Reboot)",
+    ),
+    row("mig_empty", "No MIG devices", r"No MIG devices found"),
+    row(
+        "throttled",
+        "Slowdown",
+        r"(?P<reason>(?:HW|SW) (?:Thermal |Power Brake )?Slowdown)\s{1,40}: Active",
+    ),
+    row("throttled", "SW Power Cap", r"(?P<reason>SW Power Cap)\s{1,40}: Active"),
+    row(
+        "host_allocation",
+        "free system memory",
+        r"Allocation of (?P<bytes>\d{1,20}) exceeds \d{1,3}% of free system memory",
+    ),
+    row(
         "driver_library_mismatch",
         "API mismatch",
         rf"API mismatch: the client has the version (?P<library>{VERSION}),\s+but\s+this kernel module has the version (?P<kernel>{VERSION})",

@@ -87,4 +87,38 @@ ROWS = (
         r"If this is caused by memory fragmentation, the environment variable 'TF_GPU_ALLOCATOR=cuda_malloc_async'",
         topic="generic-allocator-hint",
     ),
+    row(HARMLESS, "PredictCost", r"Error in PredictCost\(\) for the op", topic="optimizer"),
+    row(
+        HARMLESS,
+        "layout failed:",
+        r"layout failed: INVALID_ARGUMENT: Size of values \d{1,9} does not match",
+        topic="optimizer",
+    ),
+    row(
+        HARMLESS,
+        "Mutation::Apply",
+        r"(?:remapper|model_pruner|\w{1,40}) failed: [^\n]{0,60}Mutation::Apply error",
+        topic="optimizer",
+    ),
+    row(
+        HARMLESS,
+        "Skipping loop optimization",
+        r"Skipping loop optimization for Merge node with control input",
+        topic="optimizer",
+    ),
+    row(HARMLESS, "MLIR crash reproducer", r"disabling MLIR crash reproducer", topic="compiler"),
+    row(HARMLESS, "Registers are spilled", r"Registers are spilled to local memory in function", topic="compiler"),
+    row(
+        HARMLESS,
+        "Delay kernel timed out",
+        r"Delay kernel timed out: measured time has sub-optimal accuracy",
+        topic="compiler",
+    ),
+    row(HARMLESS, "AutoGraph could not", r"AutoGraph could not transform", topic="autograph"),
+    row(
+        HARMLESS,
+        "The calling iterator did not",
+        r"The calling iterator did not fully read the dataset being cached",
+        topic="end-of-data",
+    ),
 )

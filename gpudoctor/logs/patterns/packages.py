@@ -20,6 +20,19 @@ ROWS = (
     row(NUMPY, "NumPy 2.0 release", r"was removed in the NumPy 2\.0 release"),
     row(NUMPY, "numpy.dtype size", r"numpy\.dtype size changed, may indicate binary incompatibility"),
     row(NUMPY, "numpy.core.", r"numpy\.core\.(?:multiarray|umath) failed to import"),
+    row(
+        NUMPY,
+        "Unable to convert function return",
+        r"Unable to convert function return value to a Python type! The signature was",
+    ),
+    row(
+        NUMPY,
+        "has no attribute",
+        r"module 'numpy' has no attribute '(?P<attribute>object|bool|int|float|complex|str|typeDict)'",
+        why="alias",
+    ),
+    row("nvml_binding", "The pynvml package", r"The pynvml package is deprecated\. Please install nvidia-ml-py"),
+    row("nvml_binding", "has no attribute", r"module 'pynvml' has no attribute '(?P<attribute>\w{1,60})'"),
     row(PROTOBUF, "Descriptors cannot", r"Descriptors cannot (?:not )?be created directly"),
     row(PROTOBUF, "Protobuf Gencode", r"Detected (?:incompatible|mismatched) Protobuf Gencode/Runtime"),
     row(PROTOBUF, "MessageFactory", r"'?MessageFactory'? object has no attribute '?GetPrototype"),
@@ -57,6 +70,12 @@ ROWS = (
     row(ABSENT, "No module named", r"No module named ['\"]?tensorflow['\"]?(?![\w.])", why="absent"),
     row(ABSENT, "Failed to load the native TensorFlow", r"Failed to load the native TensorFlow runtime", why="import"),
     row(ABSENT, "DLL load failed", r"DLL load failed[^\n]{0,40}_pywrap_tensorflow_internal", why="import"),
+    row(
+        ABSENT,
+        "compiled to use AVX",
+        r"was compiled to use AVX\d? instructions, but these aren't available",
+        why="instructions",
+    ),
     row(ABSENT, "Illegal instruction", r"Illegal instruction", why="instructions"),
     row(
         NO_WHEEL,

@@ -5,6 +5,20 @@ from __future__ import annotations
 from gpudoctor.logs.pattern import row
 
 ROWS = (
+    row("host_oom", "bytes on host", r"failed to alloc(?:ate)? \d{1,20} bytes on host: CUDA_ERROR_OUT_OF_MEMORY"),
+    row(
+        "handle_failed",
+        "GEMM launch failed",
+        r"Blas (?:x?GEMM|GEMV|SGEMM|xGEMMBatched) launch failed",
+        library="cublas",
+    ),
+    row(
+        "handle_failed",
+        "without BLAS support",
+        r"BLAS operation using StreamExecutor without BLAS support",
+        library="cublas",
+    ),
+    row("cudnn_init_failed", "No algorithm worked", r"No algorithm worked!"),
     row(
         "oom_device",
         "Failed to load in-memory CUBIN",

@@ -1,0 +1,54 @@
+"""Cures of a driver that does not answer: a module that is refused, nouveau, permissions of a container, MIG."""
+
+from __future__ import annotations
+
+from gpudoctor_checks.said import by_hand, command
+
+WHY = "mokutil --sb-state; grep -E 'nvidia|nouveau' /proc/modules; sudo dmesg | grep -iE 'nvidia|nouveau|key' | tail"
+ENROL = command(
+    "secure-boot-key",
+    "Secure Boot on? Enrol the module's key",
+    "mokutil --sb-state && sudo mokutil --import /var/lib/shim-signed/mok/MOK.der && sudo reboot",
+    why="Secure Boot refuses a module that is not signed; switching it off in the firmware does the same",
+)
+BLACKLIST = command(
+    "blacklist-nouveau",
+    "Keep nouveau from taking the GPU",
+    "printf 'blacklist nouveau\\noptions nouveau modeset=0\\n' | sudo tee /etc/modprobe.d/blacklist-nouveau.conf"
+    " && (sudo update-initramfs -u || sudo dracut --force) && sudo reboot",
+    why="only one driver can hold the GPU; install NVIDIA's driver after the reboot",
+)
+REBUILD = command(
+    "rebuild-module",
+    "Build the module for this kernel",
+    "sudo apt install linux-headers-$(uname -r) && sudo dkms autoinstall && sudo modprobe nvidia",
+    why="a new kernel needs the module built for it",
+)
+AGAIN = command(
+    "recreate-container",
+    "Create the container again",
+    "docker rm -f CONTAINER && docker run --gpus all IMAGE",
+    why="a new container gets its device permissions back",
+)
+KEEP = by_hand(
+    "keep-device-permissions",
+    "Keep systemd from taking the nodes away",
+    "sudo nvidia-ctk system create-dev-char-symlinks --create-all, and start with CDI devices or the cgroupfs driver",
+    why="a systemd reload rewrites the group's device list",
+)
+JOIN_GROUP = by_hand(
+    "open-device-nodes",
+    "Let this user open the device nodes",
+    "ls -l /dev/nvidia*; add the user to the group that owns them, or set mode 0666 (NVreg_DeviceFileMode)",
+    why="without the nodes neither NVML nor CUDA opens the GPU",
+)
+MAKE_INSTANCE = command(
+    "make-mig-instance",
+    "Make a MIG instance",
+    "sudo nvidia-smi mig -cgi 0 -C && nvidia-smi -L",
+    why="in MIG mode only instances compute; each process uses one",
+)
+MIG_OFF = command(
+    "mig-off", "Or turn MIG mode off", "sudo nvidia-smi -mig 0", why="the whole GPU is then one device", risk="medium"
+)
+READ_ONLY = frozenset({"m", "r", "w"})  # `c 195:* m` allows to make nodes, not to open them

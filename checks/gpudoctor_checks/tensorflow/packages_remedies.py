@@ -1,0 +1,79 @@
+"""Cures of packages that do not fit: the one package is pinned, or TensorFlow moved to a release that fits."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from gpudoctor.sdk import Fix, tensorflow_releases, versions
+from gpudoctor_checks.said import by_hand, command
+
+FIRST_WITH_NUMPY_2 = "2.18"  # the wheels' own requirement (tensorflow_releases)
+FIRST_WITH_KERAS_3 = "2.16"
+SEE = "python -m pip list | grep -iE 'tensorflow|keras|numpy|protobuf'"
+OLD_NUMPY = command(
+    "pin-numpy",
+    "Keep NumPy below 1.24 in this environment",
+    "python -m pip install 'numpy<1.24'",
+    why="NumPy 1.24 took names away that this release still uses",
+)
+RIGHT_BINDING = command(
+    "install-nvidia-ml-py",
+    "Keep only the official NVML bindings",
+    "python -m pip uninstall -y pynvml && python -m pip install --force-reinstall nvidia-ml-py",
+    why="both write the same module; the official one is current",
+)
+AVX = by_hand(
+    "build-for-this-cpu",
+    "Use a build for this processor",
+    "The official wheels need AVX; take conda-forge's build, an older release, or another machine",
+    why="the processor lacks instructions that the wheel uses",
+    minutes=30,
+)
+
+
+def for_numpy(version: str) -> Iterator[Fix]:
+    yield command(
+        "pin-numpy",
+        "Keep NumPy 1 in this environment",
+        "python -m pip install 'numpy<2'",
+        why="this TensorFlow was built for it",
+    )
+    if not versions.is_version(version) or not versions.at_least(version, FIRST_WITH_NUMPY_2):
+        yield command(
+            "upgrade-tensorflow",
+            "Or a TensorFlow built for NumPy 2",
+            f"python -m pip install --upgrade 'tensorflow>={FIRST_WITH_NUMPY_2}'",
+            why="its wheels fit NumPy 2",
+            minutes=15,
+            risk="medium",
+        )
+
+
+def for_protobuf(version: str) -> Fix:
+    bound = tensorflow_releases.requirement_of(version, "protobuf") if versions.is_version(version) else None
+    wanted = bound or "<3.21"  # the message itself names 3.20.x; releases from 2.9 on state their own bound
+    return command(
+        "pin-protobuf",
+        "Install a protobuf that fits",
+        f"python -m pip install 'protobuf{wanted}'",
+        why="TensorFlow's generated code was made for it",
+    )
+
+
+def for_keras(version: str, *, missing: bool) -> Iterator[Fix]:
+    minor = f"~={versions.minor(version)}.0" if versions.is_version(version) else ""
+    legacy = command(
+        "install-tf-keras",
+        "Install Keras 2 beside it, or unset the variable",
+        f"python -m pip install 'tf_keras{minor}'  # or, where nothing needs Keras 2: unset TF_USE_LEGACY_KERAS",
+        why="code for Keras 2 needs it from TensorFlow 2.16 on",
+    )
+    if missing:
+        yield legacy
+        return
+    yield command(
+        "use-legacy-keras",
+        "Run it with Keras 2 (tf_keras)",
+        f"python -m pip install 'tf_keras{minor}' && export TF_USE_LEGACY_KERAS=1",
+        why="set before TensorFlow is imported; or change the code to Keras 3",
+    )
