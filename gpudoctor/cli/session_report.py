@@ -13,19 +13,21 @@ from gpudoctor.model.report import Report
 from gpudoctor.present import formats, run_markdown, run_text
 from gpudoctor.profile.outcome import remarks
 from gpudoctor.profile.record import read_session
-from gpudoctor.redaction import redact
+from gpudoctor.redaction import rewriter_of_this_machine
 
 
 def report(path: Path) -> Report:
     """Return the report of a session file, without what identifies a person or a machine."""
     session = read_session(path)
     known = registry.load()
-    made = report_of_run(session, known.checks, plugins=known.plugins)
-    run = made.snapshot.run
-    if run is not None:
-        limits = tuple(dict.fromkeys((*remarks(session), *run.limits)))
-        made = replace(made, snapshot=replace(made.snapshot, run=replace(run, limits=limits)))
-    return replace(made, tool={"name": "gpudoctor", "version": __version__}, snapshot=redact(made.snapshot))
+    made = report_of_run(
+        session,
+        known.checks,
+        plugins=known.plugins,
+        remarks=remarks(session),
+        rewrite=rewriter_of_this_machine(),
+    )
+    return replace(made, tool={"name": "gpudoctor", "version": __version__})
 
 
 def rendered(path: Path, form: str) -> str:

@@ -6,6 +6,7 @@ The machine's own checks stay with `scan`: a run says nothing about a driver tha
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from gpudoctor import __version__
 from gpudoctor.diagnose.engine import diagnose
@@ -16,6 +17,7 @@ from gpudoctor.model.session import Session
 from gpudoctor.model.snapshot import Snapshot
 from gpudoctor.profile.breakdown import WindowShare
 from gpudoctor.profile.timeline import analyse
+from gpudoctor.redaction import Rewrite, redact
 
 NOT_ASKED = "not asked: this is the report of a run; `gpudoctor scan` examines the machine"
 
@@ -32,6 +34,12 @@ def run_snapshot(session: Session, windows: Sequence[WindowShare] = ()) -> Snaps
     return Snapshot(tool_version=__version__, run=run, missing=dict.fromkeys(groups, NOT_ASKED))
 
 
+def relative(path: str, folder: str) -> str:
+    """Return a path below the folder in which the command ran as the user wrote it; anything else as it is."""
+    below = folder.rstrip("/") + "/"
+    return path[len(below) :] if len(below) > 1 and path.startswith(below) else path
+
+
 def report_of_run(
     session: Session,
     checks: Sequence[AnyCheck],
@@ -39,7 +47,18 @@ def report_of_run(
     windows: Sequence[WindowShare] = (),
     plugins: tuple[Plugin, ...] = (),
     severities: Mapping[str, Severity] | None = None,
+    remarks: tuple[str, ...] = (),
+    rewrite: Rewrite | None = None,
 ) -> Report:
-    """Return the report of a recording; `checks` may be all that there are."""
+    """Return the report of a recording; `checks` may be all that there are.
+
+    `remarks`: what else could not be seen. `rewrite` masks what identifies a person or a machine, before anything is judged.
+    """
     snapshot = run_snapshot(session, windows)
+    if snapshot.run is not None and remarks:
+        limits = tuple(dict.fromkeys((*remarks, *snapshot.run.limits)))
+        snapshot = replace(snapshot, run=replace(snapshot.run, limits=limits))
+    if rewrite is not None:
+        mask = rewrite
+        snapshot = redact(snapshot, rewrite=lambda text: mask(relative(text, session.folder)))
     return diagnose(snapshot, run_checks(checks), level="run", plugins=plugins, severities=severities)

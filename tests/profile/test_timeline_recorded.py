@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import jsonschema
 import pytest
 
+from gpudoctor import codec
 from gpudoctor.diagnose import registry
 from gpudoctor.diagnose.run_report import report_of_run
 from gpudoctor.model.finding import Severity
@@ -84,3 +86,17 @@ def test_a_scan_is_not_asked_about_runs() -> None:
 
     asked = {each.code for each in diagnose(healthy_h100(), CHECKS).checks}
     assert not {"GD511", "GD622"} & asked
+
+
+def test_the_reports_json_fits_its_schema() -> None:
+    schema = codec.schema(Report)
+    for name in RECORDINGS:
+        jsonschema.validate(codec.report_to_builtins(report(name)), schema)
+
+
+def test_places_below_the_commands_folder_are_as_the_user_wrote_them() -> None:
+    recording = recorded("numpy-function")
+    made = report_of_run(recording, CHECKS, rewrite=str)
+    location = made.findings[0].location
+    assert location is not None
+    assert location.file == "fault_numpy_function.py"

@@ -17,7 +17,7 @@ def rows():
     for number in range(320):
         pieces = []
         with open(folder / str(number % 64), "rb", buffering=0) as stream:
-            while piece := stream.read(4):  # slow
+            while piece := stream.read(4):  # <- here
                 pieces.append(piece)
         yield np.frombuffer(b"".join(pieces), "float32").reshape(32, 32, 3), number % 10
 
