@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -35,7 +35,7 @@ class Examined:
 def examined(
     arguments: Arguments,
     settings: Settings,
-    checks: Sequence[AnyCheck],
+    checks: Sequence[AnyCheck] | Callable[[], Sequence[AnyCheck]],
     *,
     level: str,
     trials: tuple[str, ...] | None = None,
@@ -43,6 +43,7 @@ def examined(
 ) -> Examined:
     """Examine this machine. Raises UsageError for an interpreter that cannot be used.
 
+    `checks` may be a function that loads them, called while the machine is asked.
     `announce`: print at once which interpreter it is; by default where text goes to stdout.
     """
     root = Path(os.environ.get("GPUDOCTOR_SYSROOT") or "/")

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timezone
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -47,20 +48,15 @@ def run(arguments: Arguments) -> int:
     wanted = outputs.paired(arguments.outputs)
     settings = configuration.load(folder=Path.cwd(), environ=os.environ)
     accepted = _baseline(arguments)
-    known = registry.load()
-    check_rules(settings, known)
-    checks = select(
-        known.checks,
-        chosen=arguments.select or settings.select,
-        ignored=arguments.ignore or settings.ignore,
-    )
+    judges = cache(lambda: _judges(arguments, settings))
     subject = (
         _saved(arguments, arguments.snapshot)
         if arguments.snapshot
         else Subject(snapshot=Snapshot(), level="quick", target={"executable": "?", "chosen_by": "--no-machine"})
         if arguments.no_machine
-        else _this_machine(arguments, settings, checks, wanted)
+        else _this_machine(arguments, settings, lambda: judges()[1], wanted)
     )
+    known, checks = judges()
     if arguments.log or arguments.fact:
         subject = _with_text(arguments, subject)
     report = replace(
@@ -73,6 +69,14 @@ def run(arguments: Arguments) -> int:
         write_file(arguments.save_snapshot, dumps(snapshot_to_builtins(report.snapshot)) + "\n")
     outputs.write(wanted, report, verbose=arguments.verbose, target_shown=subject.target_shown)
     return exit_code(report)
+
+
+def _judges(arguments: Arguments, settings: Settings) -> tuple[Registry, tuple[AnyCheck, ...]]:
+    """Load all checks and return them with those to run."""
+    known = registry.load()
+    check_rules(settings, known)
+    chosen, ignored = arguments.select or settings.select, arguments.ignore or settings.ignore
+    return known, select(known.checks, chosen=chosen, ignored=ignored)
 
 
 def _with_text(arguments: Arguments, subject: Subject) -> Subject:
@@ -144,11 +148,14 @@ def _saved(arguments: Arguments, path: str) -> Subject:
 
 
 def _this_machine(
-    arguments: Arguments, settings: Settings, checks: Sequence[AnyCheck], wanted: Sequence[Output]
+    arguments: Arguments,
+    settings: Settings,
+    load_checks: Callable[[], Sequence[AnyCheck]],
+    wanted: Sequence[Output],
 ) -> Subject:
     from gpudoctor.cli.examine import examined  # noqa: PLC0415  # judging a saved snapshot needs no collector
 
     level = arguments.level or "standard"
     announce = any(each.on_stdout and each.format == "text" for each in wanted)
-    result = examined(arguments, settings, checks, level=level, announce=announce)
+    result = examined(arguments, settings, load_checks, level=level, announce=announce)
     return Subject(snapshot=result.snapshot, level=level, target=result.target, target_shown=result.target_shown)

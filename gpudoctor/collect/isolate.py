@@ -109,8 +109,12 @@ class Gathering:
                     self._end(name, outcome)
                 self._start()
         finally:
-            self._carrier.finish()
+            self.abandon()
         return self._outcomes
+
+    def abandon(self) -> None:
+        """Let go of all that has not answered."""
+        self._carrier.finish()
 
     def _start(self) -> None:
         while ended := _start_ready(self._pending, self._asked, self._outcomes, self._carrier):

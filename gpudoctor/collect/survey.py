@@ -51,6 +51,10 @@ class Survey:
         self._end = monotonic() + (SOURCE_DEADLINE_S if timeout_s is None else timeout_s)
         self._gathering = Gathering(sources.all_sources(target, level, root, timeout_s), on_done=on_done)
 
+    def abandon(self) -> None:
+        """Ask no further: the snapshot is not wanted any more."""
+        self._gathering.abandon()
+
     def finish(self) -> Snapshot:
         """Return the snapshot, by the longest deadline at the latest. Never raises for a source."""
         outcomes = self._gathering.finish()

@@ -5,13 +5,13 @@ The three doors (scan, probe, monitor) share it; nothing here judges.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Protocol
 
 from gpudoctor.collect.libraries import merge_loaded
-from gpudoctor.collect.survey import look_at_gpus, take_snapshot
+from gpudoctor.collect.survey import Survey, look_at_gpus
 from gpudoctor.collect.target import Target
 from gpudoctor.diagnose.engine import plan_trials
 from gpudoctor.diagnose.registry import AnyCheck
@@ -42,16 +42,27 @@ class Request:
     trials: tuple[str, ...] | None = None
 
 
-def examine(request: Request, checks: Sequence[AnyCheck], progress: Progress | None = None) -> Snapshot:
-    """Return the snapshot: facts at every level, trials too unless the level is quick."""
-    snapshot = take_snapshot(level=request.level, target=request.target, root=request.root, timeout_s=request.timeout_s)
+def examine(
+    request: Request, checks: Sequence[AnyCheck] | Callable[[], Sequence[AnyCheck]], progress: Progress | None = None
+) -> Snapshot:
+    """Return the snapshot: facts at every level, trials too unless the level is quick.
+
+    `checks` may be a function that loads them: it is called while the sources answer, which takes about as long.
+    """
+    survey = Survey(level=request.level, target=request.target, root=request.root, timeout_s=request.timeout_s)
+    try:
+        selected = checks() if callable(checks) else checks
+    except BaseException:
+        survey.abandon()
+        raise
+    snapshot = survey.finish()
     if request.level == "quick":
         return _without_probe(snapshot, QUICK_HAS_NO_PROBE)
     if snapshot.tensorflow is not None and snapshot.tensorflow.installed is False:
         return _without_probe(snapshot, "not run: TensorFlow is not installed in the target environment")
     from gpudoctor.probe.runner import KNOWN_TRIALS, run_probe  # noqa: PLC0415  # a quick scan must not pay for it
 
-    trials = request.trials if request.trials is not None else plan_trials(checks, frozenset(KNOWN_TRIALS))
+    trials = request.trials if request.trials is not None else plan_trials(selected, frozenset(KNOWN_TRIALS))
     if not trials:
         return _without_probe(snapshot, "not run: no selected check asks for a trial")
     probe = run_probe(

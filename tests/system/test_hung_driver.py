@@ -39,10 +39,15 @@ os.waitpid = lambda pid, options: (0, 0) if options & os.WNOHANG else real(pid, 
 def _no_process_is_left(tmp_path: Path) -> Iterator[None]:
     """End the stuck children that a test leaves behind, found by the scenario file in their environment."""
     yield
-    mark = os.fsencode(tmp_path)
-    for process in Path("/proc").iterdir():
-        if process.name.isdigit() and process.name != str(os.getpid()) and mark in _environ(process):
-            os.kill(int(process.name), signal.SIGKILL)
+    for number in left_over(tmp_path):
+        os.kill(number, signal.SIGKILL)
+
+
+def left_over(folder: Path) -> list[int]:
+    """Return the processes that have that folder in their environment."""
+    mark = os.fsencode(folder)
+    numbers = [int(each.name) for each in Path("/proc").iterdir() if each.name.isdigit()]
+    return [number for number in numbers if number != os.getpid() and mark in _environ(Path(f"/proc/{number}"))]
 
 
 def _environ(process: Path) -> bytes:
@@ -110,3 +115,10 @@ def test_the_environment_block_ends_with_a_hung_driver_too(tmp_path: Path) -> No
     assert_clean(run)
     assert quickest(once, run, 1.0 + GRACE_S) < 1.0 + GRACE_S
     assert (run.code, "timeout" in run.out) == (0, True)
+
+
+def test_a_mistake_in_the_selection_is_told_at_once_and_leaves_no_child(tmp_path: Path) -> None:
+    env = environment(HANGS["NVML and libcuda"], tmp_path)
+    run = gpudoctor("scan", "--level", "quick", "--json", "--select", "GD999", env=env)
+    assert (run.code, run.duration_s < SOURCE_DEADLINE_S) == (2, True)
+    assert left_over(tmp_path) == []
