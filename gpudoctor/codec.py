@@ -23,6 +23,7 @@ from gpudoctor.model.snapshot import SCHEMA_VERSION, Snapshot
 if TYPE_CHECKING:
     from gpudoctor.model.baseline import Baseline  # few runs have one
 
+WHOLLY_OPTIONAL = frozenset({"host", "nvml", "cuda", "scheduler", "kernel", "gpus", "python", "tensorflow"})
 MAX_SNAPSHOT_BYTES = 64 * 1024 * 1024  # a real one is under 1 MiB; a larger file is not a snapshot
 MAX_BASELINE_BYTES = 4 * 1024 * 1024  # 200 bytes a finding; nobody accepts ten thousand
 # Characters that steer a terminal or hide text: DEL and C1, zero-width and bidi controls, line separators, the BOM.
@@ -193,14 +194,28 @@ def _convert(document: dict[str, Json], name: str) -> Snapshot:
     for path, why in reasons.items():
         if path not in groups:
             _plant(prepared, path, {"reason": str(why)})
+    _without_status(prepared.get("probe"))
     try:
         return msgspec.convert(prepared, Snapshot)
     except (msgspec.ValidationError, RecursionError) as error:
         raise SnapshotError(f"{name}: not a snapshot this gpudoctor can read: {error}") from error
 
 
+def _without_status(probe: Json) -> None:
+    """Mark trials and children whose status is not recorded: the default of one that was just made is `ok`."""
+    if not _is_object(probe):
+        return
+    trials, children = probe.get("trials"), probe.get("children")
+    for each in (*(trials.values() if _is_object(trials) else ()), *(children if _is_array(children) else ())):
+        if _is_object(each):
+            each.setdefault("status", "unknown")
+
+
 def _plant(document: dict[str, Json], path: str, leaf: Json) -> None:
-    """Put the leaf at the path, making objects on the way; a path that leads nowhere is dropped."""
+    """Put the leaf at the path; a path that leads nowhere is dropped.
+
+    Objects are made on the way only where all that they hold is optional: half a trial would be none.
+    """
     steps: list[str | int] = [match[1] or int(match[2]) for match in STEP.finditer(path)]
     node: Json = document
     for step, following in zip_longest(steps, steps[1:]):
@@ -212,7 +227,7 @@ def _plant(document: dict[str, Json], path: str, leaf: Json) -> None:
             if following is None:
                 node.setdefault(step, leaf)
                 return
-            if isinstance(following, int) and step not in node:
+            if step not in node and (isinstance(following, int) or steps[0] not in WHOLLY_OPTIONAL):
                 return
             node = node.setdefault(step, {})
         else:

@@ -95,6 +95,26 @@ def test_what_is_no_snapshot_is_refused_with_a_sentence(data: bytes, says: str) 
         load_snapshot(data)
 
 
+def test_a_group_that_was_taken_out_of_a_snapshot_is_unknown_though_its_reasons_stayed() -> None:
+    document: dict[str, Any] = json.loads(encoded(FULL))
+    document["missing"]["probe.trials.precision.device_name"] = "not_supported"
+    for path in (("probe", "trials", "precision"), ("probe",), ("gpus",), ("host",)):
+        node = document
+        for step in path[:-1]:
+            node = node[step]
+        node.pop(path[-1])
+        assert load_snapshot(json.dumps(document).encode())
+
+
+def test_a_trial_whose_status_is_not_recorded_is_not_ok() -> None:
+    snapshot = load_snapshot(
+        b'{"probe": {"trials": {"gradcheck": {"name": "gradcheck"}}, "children": [{"environment": "default"}]}}'
+    )
+    assert snapshot.probe is not None
+    assert snapshot.probe.trials["gradcheck"].status == "unknown"
+    assert snapshot.probe.children[0].status == "unknown"
+
+
 def test_paths_in_missing_that_lead_nowhere_are_dropped() -> None:
     text = {"gpus": [], "missing": {"gpus[3].name": "lost", "a.b.c": "x", "": "y", "[0]": "z", "host.cpu": 7}}
     snapshot = load_snapshot(json.dumps(text).encode())
@@ -114,7 +134,7 @@ def test_no_json_document_makes_the_reader_crash(document: Any) -> None:
     try:
         load_snapshot(json.dumps(wrapped).encode())
     except SnapshotError as error:
-        assert str(error)
+        assert str(error)  # noqa: PT017
 
 
 def test_the_published_schema_accepts_what_is_written() -> None:

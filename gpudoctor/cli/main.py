@@ -6,17 +6,28 @@ Sub-commands are imported when they run: `--help` must not pay for what it does 
 from __future__ import annotations
 
 import os
+import signal
 import sys
+import threading
 from collections.abc import Sequence
 from importlib import import_module
 
 from gpudoctor.cli.output import flush
 from gpudoctor.cli.parser import Arguments, parse
-from gpudoctor.errors import GpudoctorError
+from gpudoctor.errors import GpudoctorError, UsageError
 
 INTERNAL_ERROR = 70
-INTERRUPTED = 130
+SIGNALLED = 128  # what a shell adds to the number of the signal that ended a command
+OWN_SIGNALS = frozenset({"run", "monitor"})  # one hands them on to a training, the other has a terminal to restore
 LONGEST_MESSAGE = 500  # a value that is quoted may be a megabyte long
+
+
+class Ended(KeyboardInterrupt):
+    """SIGTERM or SIGHUP: unwinds as Ctrl-C does, so that children and folders of a probe go."""
+
+    def __init__(self, number: int) -> None:
+        super().__init__()
+        self.number = number
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -28,9 +39,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     except BrokenPipeError:
         _abandon_stdout()
         return 0
+    except Ended as end:
+        return _fail(words, f"ended by {signal.Signals(end.number).name}", SIGNALLED + end.number)
     except KeyboardInterrupt:
-        sys.stderr.write("\ngpudoctor: interrupted\n")
-        return INTERRUPTED
+        return _fail(words, "interrupted", SIGNALLED + signal.SIGINT)
 
 
 def _open_closed_streams() -> None:
@@ -59,7 +71,19 @@ def _guarded(words: list[str]) -> int:
     return code
 
 
+def _end(number: int, _: object) -> None:
+    raise Ended(number)
+
+
 def _dispatch(arguments: Arguments) -> int:
+    try:
+        os.getcwd()  # noqa: PTH109  # no path is wanted, only whether there is one
+    except OSError as error:
+        raise UsageError("the current folder is gone; cd to one that exists") from error
+    if arguments.command not in OWN_SIGNALS:
+        for name in ("SIGTERM", "SIGHUP"):
+            if hasattr(signal, name) and threading.current_thread() is threading.main_thread():
+                signal.signal(getattr(signal, name), _end)
     module = import_module(f"gpudoctor.cli.{arguments.command}")
     code: int = module.run(arguments)
     return code

@@ -60,7 +60,7 @@ class Comparison:
 class Trial:
     """The result of one probe trial.
 
-    `status`: ok, failed (ran and showed a fault), inconclusive, refused (GPU left alone), unsupported, crashed, timeout,
+    `status`: ok, unknown (not recorded), failed (ran and showed a fault), inconclusive, refused (GPU left alone), unsupported, crashed, timeout,
     oom. `device`: GPU or CPU, where the steps really ran. `values`: further figures with the unit in the name.
     """
 

@@ -1,0 +1,52 @@
+"""However a command ends, it says so and leaves nothing behind."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+COMMAND = [sys.executable, "-m", "gpudoctor"]
+
+
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 129)])
+def test_a_signal_leaves_a_json_document_and_its_exit_code(tmp_path: Path, number: int, code: int) -> None:
+    slow = tmp_path / "python"
+    slow.write_text("#!/bin/sh\nexec sleep 60\n")
+    slow.chmod(0o755)
+    running = subprocess.Popen(
+        [*COMMAND, "scan", "--json", "--level", "quick", "--python", str(slow)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "TMPDIR": str(tmp_path)},
+    )
+    time.sleep(2)
+    running.send_signal(number)
+    out, err = running.communicate(timeout=20)
+    assert running.returncode == code
+    assert json.loads(out)["summary"]["status"] == "unknown"
+    assert "Traceback" not in err
+    assert [each.name for each in tmp_path.iterdir()] == ["python"]
+
+
+def test_a_folder_that_is_gone_is_a_usage_error(tmp_path: Path) -> None:
+    gone = tmp_path / "gone"
+    gone.mkdir()
+    program = "import os, sys; os.rmdir(os.getcwd()); os.execv(sys.executable, sys.argv[1:])"
+    done = subprocess.run(
+        [sys.executable, "-c", program, *COMMAND, "scan", "--level", "quick"],
+        cwd=gone,
+        env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 2
+    assert done.stderr == "gpudoctor: the current folder is gone; cd to one that exists\n"
