@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from gpudoctor.model.baseline import Baseline  # few runs have one
 
 WHOLLY_OPTIONAL = frozenset({"host", "nvml", "cuda", "scheduler", "kernel", "gpus", "python", "tensorflow"})
+BOM = b"\xef\xbb\xbf"  # editors on Windows put it first
 MAX_SNAPSHOT_BYTES = 64 * 1024 * 1024  # a real one is under 1 MiB; a larger file is not a snapshot
 MAX_BASELINE_BYTES = 4 * 1024 * 1024  # 200 bytes a finding; nobody accepts ten thousand
 # Characters that steer a terminal or hide text: DEL and C1, zero-width and bidi controls, line separators, the BOM.
@@ -102,7 +103,7 @@ def loads(data: bytes | str) -> Json:
     import msgspec  # noqa: PLC0415  # see the module's docstring
 
     try:
-        return msgspec.json.decode(data)
+        return msgspec.json.decode(data.removeprefix(BOM))
     except (msgspec.DecodeError, RecursionError, UnicodeDecodeError) as error:
         raise ValueError(str(error)) from error
 
@@ -143,7 +144,7 @@ def load_baseline(data: bytes, *, name: str) -> Baseline:
     if len(data) > MAX_BASELINE_BYTES:
         raise UsageError(f"{name}: larger than {MAX_BASELINE_BYTES >> 20} MiB; this is not a baseline")
     try:
-        document: Json = msgspec.json.decode(data)
+        document: Json = msgspec.json.decode(data.removeprefix(BOM))
         version = document.get("baseline_version") if _is_object(document) else None
         if isinstance(version, int) and version > BASELINE_VERSION:
             raise UsageError(f"{name}: written by a newer gpudoctor (baseline {version}); upgrade gpudoctor")
@@ -165,7 +166,7 @@ def load_snapshot(data: bytes, *, name: str = "snapshot") -> Snapshot:
     if len(data) > MAX_SNAPSHOT_BYTES:
         raise SnapshotError(f"{name}: larger than {MAX_SNAPSHOT_BYTES >> 20} MiB; this is not a snapshot")
     try:
-        document: Json = msgspec.json.decode(data)
+        document: Json = msgspec.json.decode(data.removeprefix(BOM))
     except (msgspec.DecodeError, RecursionError, UnicodeDecodeError) as error:
         raise SnapshotError(
             f"{name}: not JSON ({error}); make one with `gpudoctor scan --save-snapshot FILE`"

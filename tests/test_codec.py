@@ -69,6 +69,10 @@ def test_a_sparse_hand_written_snapshot_is_legal() -> None:
     assert snapshot.host is None
 
 
+def test_a_byte_order_mark_is_passed_over() -> None:
+    assert load_snapshot(b"\xef\xbb\xbf" + encoded(FULL)) == FULL
+
+
 def test_the_snapshot_inside_a_report_is_found() -> None:
     report = json.dumps({"summary": {}, "snapshot": json.loads(encoded(FULL))})
     assert load_snapshot(report.encode()) == FULL

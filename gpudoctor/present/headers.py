@@ -10,6 +10,9 @@ from gpudoctor.model.snapshot import Snapshot
 from gpudoctor.present import figures
 
 
+UNNAMED = "unknown GPU"
+
+
 def target_line(target: Mapping[str, str]) -> str:
     """Return which interpreter is examined and why."""
     if not target:
@@ -27,7 +30,7 @@ def machine_line(report: Report) -> str:
 
 def _gpus(snapshot: Snapshot) -> str:
     named = [
-        (either(gpu.name, "unknown GPU"), either(gpu.compute_capability, "?"), gpu.memory.total_bytes)
+        (either(gpu.name, UNNAMED), either(gpu.compute_capability, "?"), gpu.memory.total_bytes)
         for gpu in snapshot.gpus or ()
     ]
     if not named and snapshot.cuda is not None:
@@ -37,7 +40,7 @@ def _gpus(snapshot: Snapshot) -> str:
         ]
     if not named:
         return "no GPU seen"
-    name, capability, memory = named[0]
+    name, capability, memory = next((each for each in named if each[0] != UNNAMED), named[0])
     amount = "" if isinstance(memory, Missing) or memory == 0 else f" {figures.size(memory)}"
     times = f"{len(named)} x " if len(named) > 1 else ""
     return f"{times}{name.removeprefix('NVIDIA ')}{amount}, cc {capability}"

@@ -26,12 +26,12 @@ def shorten(text: str, width: int) -> str:
 
 
 def wants_color(stream: TextIO) -> bool:
-    """Return whether to colour: FORCE_COLOR, then NO_COLOR (present and not empty), then whether it is a terminal."""
+    """Return whether to colour: NO_COLOR (present and not empty), then FORCE_COLOR, as Python itself orders them."""
+    if os.environ.get("NO_COLOR"):
+        return False
     if os.environ.get("FORCE_COLOR"):
         return True
-    if os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb":
-        return False
-    return stream.isatty()
+    return os.environ.get("TERM") != "dumb" and stream.isatty()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -30,6 +30,7 @@ LINES = 25
 BUDGETS = ((3, 3, 3), (3, 2, 3), (3, 2, 2), (2, 1, 2), (1, 1, 1), (0, 0, 1))
 FULL = 1000
 NOTE_LINES = 2
+TO_KNOW = "run this to know"  # the label of evidence that is a command: what decides among several causes
 NAMED = 2  # checks that could not judge, by name; the rest is a number
 
 
@@ -121,7 +122,12 @@ def _primary(report: Report, style: Style, evidence: int) -> Iterator[str]:
         rows.append(("explains", " > ".join(explained)))
     column = max((len(label) for label, _ in rows), default=0)
     for label, value in rows:
-        yield shorten(f"  {label:<{column}}  {value}", WIDTH)
+        line = f"  {label:<{column}}  {value}"
+        if label == TO_KNOW and len(line) > WIDTH:  # a command is copied whole
+            yield f"  {label}:"
+            yield f"     {printable(str(value))}"
+        else:
+            yield shorten(line, WIDTH)
 
 
 def _wrapped(text: str, first: str, rest: str, most: int = FULL) -> Iterator[str]:
@@ -209,7 +215,7 @@ def _checks(report: Report) -> Iterator[str]:
             yield f"  plug-in {printable(plugin.name)} ({printable(plugin.module)}): {printable(plugin.error)}"
     yield from unseen.lines(report.snapshot)
     for name, seconds in _times(report.snapshot):
-        yield f"  time  {name:<24} {figures.duration(seconds)}"
+        yield f"  time  {printable(name):<24} {figures.duration(seconds)}"
 
 
 def _times(snapshot: Snapshot) -> Iterator[tuple[str, float]]:
