@@ -9,7 +9,6 @@ from gpudoctor.model.report import Report
 from gpudoctor.model.snapshot import Snapshot
 from gpudoctor.present import figures
 
-
 UNNAMED = "unknown GPU"
 
 
