@@ -22,7 +22,13 @@ CAUSES: tuple[Cause, ...] = (
         settled_by=("env", "log", "nvml"),
         threads=11,
         layer=VISIBILITY,
-        explains=("kernel-module-not-loaded", "uvm-not-ready", "device-permission-mode", "cpu-placement"),
+        explains=(
+            "kernel-module-not-loaded",
+            "uvm-not-ready",
+            "device-permission-mode",
+            "cuda-init-failed",
+            "cpu-placement",
+        ),
     ),
     Cause(
         id="nvml-lost-in-container",
@@ -30,7 +36,7 @@ CAUSES: tuple[Cause, ...] = (
         settled_by=("env", "nvml"),
         threads=9,
         layer=VISIBILITY,
-        explains=("device-permission-mode", "uvm-not-ready", "cpu-placement"),
+        explains=("device-permission-mode", "uvm-not-ready", "cuda-init-failed", "cpu-placement"),
     ),
     Cause(
         id="driver-library-mismatch",
@@ -38,7 +44,7 @@ CAUSES: tuple[Cause, ...] = (
         settled_by=("nvml", "env"),
         threads=25,
         layer=DRIVER_LIBRARY,
-        explains=("cpu-placement",),
+        explains=("cuda-init-failed", "cpu-placement"),
     ),
     Cause(
         id="driver-too-old",
@@ -54,7 +60,7 @@ CAUSES: tuple[Cause, ...] = (
         settled_by=("env", "log"),
         threads=None,
         layer=DRIVER_LIBRARY,
-        explains=("driver-library-mismatch", "cpu-placement"),
+        explains=("driver-library-mismatch", "cuda-init-failed", "cpu-placement"),
     ),
     Cause(
         id="kernel-module-not-loaded",
@@ -62,7 +68,7 @@ CAUSES: tuple[Cause, ...] = (
         settled_by=("env", "nvml"),
         threads=11,
         layer=KERNEL_MODULE,
-        explains=("uvm-not-ready", "cpu-placement"),
+        explains=("uvm-not-ready", "cuda-init-failed", "cpu-placement"),
     ),
     Cause(
         id="uvm-not-ready",
@@ -70,7 +76,7 @@ CAUSES: tuple[Cause, ...] = (
         settled_by=("log", "env", "nvml"),
         threads=19,
         layer=KERNEL_MODULE,
-        explains=("cpu-placement",),
+        explains=("cuda-init-failed", "cpu-placement"),
     ),
     Cause(
         id="device-permission-mode",
@@ -78,7 +84,7 @@ CAUSES: tuple[Cause, ...] = (
         settled_by=("env", "nvml"),
         threads=None,
         layer=VISIBILITY,
-        explains=("cpu-placement",),
+        explains=("cuda-init-failed", "cpu-placement"),
     ),
     Cause(
         id="cuda-visible-devices",
@@ -86,7 +92,7 @@ CAUSES: tuple[Cause, ...] = (
         settled_by=("env",),
         threads=6,
         layer=VISIBILITY,
-        explains=("cpu-placement",),
+        explains=("cuda-init-failed", "cpu-placement"),
     ),
     Cause(
         id="mig",
@@ -94,7 +100,7 @@ CAUSES: tuple[Cause, ...] = (
         settled_by=("nvml", "env"),
         threads=None,
         layer=VISIBILITY,
-        explains=("multi-gpu-no-gain", "cpu-placement"),
+        explains=("multi-gpu-no-gain", "cuda-init-failed", "cpu-placement"),
     ),
     Cause(
         id="cpu-build",
@@ -118,7 +124,7 @@ CAUSES: tuple[Cause, ...] = (
         settled_by=("env", "log"),
         threads=None,
         layer=DRIVER_LIBRARY,
-        explains=("driver-library-mismatch", "cpu-placement"),
+        explains=("driver-library-mismatch", "cuda-init-failed", "cpu-placement"),
     ),
     Cause(
         id="python-tf-wheel",
@@ -454,7 +460,14 @@ CAUSES: tuple[Cause, ...] = (
         settled_by=("kernel", "nvml"),
         threads=9,
         layer=HARDWARE,
-        explains=("throttle", "pcie-degraded", "gradients-wrong", "multi-gpu-hang", "cpu-placement"),
+        explains=(
+            "throttle",
+            "pcie-degraded",
+            "gradients-wrong",
+            "multi-gpu-hang",
+            "cuda-init-failed",
+            "cpu-placement",
+        ),
     ),
     Cause(
         id="pcie-degraded",
@@ -547,6 +560,7 @@ CAUSES: tuple[Cause, ...] = (
             "kernel-module-not-loaded",
             "cuda-visible-devices",
             "device-permission-mode",
+            "cuda-init-failed",
             "cpu-placement",
         ),
     ),
@@ -593,6 +607,22 @@ CAUSES: tuple[Cause, ...] = (
     Cause(
         id="gradients-wrong",
         title="The device computes gradients that differ from the float64 reference beyond rounding",
+        settled_by=("run",),
+        threads=None,
+        layer=COMPUTE,
+        explains=(),
+    ),
+    Cause(
+        id="cuda-init-failed",
+        title="CUDA cannot start though a GPU is there: the driver's cuInit fails",
+        settled_by=("env", "nvml"),
+        threads=None,
+        layer=VISIBILITY,
+        explains=("cpu-placement",),
+    ),
+    Cause(
+        id="training-crashes",
+        title="Training on this machine crashes or hangs and no known cause was seen",
         settled_by=("run",),
         threads=None,
         layer=COMPUTE,

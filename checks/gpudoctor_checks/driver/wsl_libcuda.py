@@ -34,6 +34,7 @@ from gpudoctor.sdk import (
     unblocks,
     weigh_unusable,
 )
+from gpudoctor_checks.driver.cuda_errors import DROP_STUBS
 
 WSL_FOLDER = "/usr/lib/wsl/"  # NVIDIA, "CUDA on WSL User Guide": libcuda.so is mapped into WSL by the Windows driver
 SHADOWED = 0.95  # that libcuda cannot reach the paravirtual GPU, and its cuInit says so
@@ -52,14 +53,6 @@ REMOVE_LINUX_DRIVER = Fix(
     text="sudo apt-get remove --purge 'nvidia-driver-*' 'libnvidia-compute-*' && sudo ldconfig",
     gain=unblocks("no other libcuda is left"),
     risk="medium",
-)
-DROP_STUBS = Fix(
-    id="drop-cuda-stubs",
-    title="Take the stubs folder off LD_LIBRARY_PATH",
-    action="command",
-    text="export LD_LIBRARY_PATH=$(printf %s \"$LD_LIBRARY_PATH\" | tr : '\\n' | grep -v /stubs | paste -sd:)",
-    gain=unblocks("a stub has no driver behind it"),
-    effort_minutes=1,
 )
 
 
