@@ -13,6 +13,7 @@ from gpudoctor.model.report import Report
 from gpudoctor.present import formats, run_markdown, run_text
 from gpudoctor.profile.outcome import remarks
 from gpudoctor.profile.record import read_session
+from gpudoctor.profile.windows import window_shares
 from gpudoctor.redaction import rewriter_of_this_machine
 
 
@@ -23,6 +24,7 @@ def report(path: Path) -> Report:
     made = report_of_run(
         session,
         known.checks,
+        windows=window_shares(path, session),
         plugins=known.plugins,
         remarks=remarks(session),
         rewrite=rewriter_of_this_machine(),

@@ -49,7 +49,7 @@ def _text(report: Report, style: Style, budget: tuple[int, int, int]) -> str:
     evidence, also, fixes = budget
     parts = [
         [f"{'-' * (WIDTH - len(' gpudoctor report'))} gpudoctor report", *_ending(run), *_verdict(report, run, style)],
-        list(_primary(report, style, evidence)),
+        list(_primary(report, run, style, evidence)),
         list(_also(report, style, also)),
         list(_fixes(report, run, style, fixes)),
         list(_closing(report, run)),
@@ -84,7 +84,8 @@ def _steps(times: StepTimes) -> str:
 def _verdict(report: Report, run: Run, style: Style) -> Iterator[str]:
     times = run.steps
     if times is None:
-        yield from _wrapped(style.warning(report.summary.headline))
+        for words in run.limits or (report.summary.headline,):
+            yield from _wrapped(words)
         return
     share, step = times.shares.input, times.step_s
     length = "step" if isinstance(step, Missing) else f"{figures.duration(step)}/step"
@@ -146,10 +147,11 @@ def _roots(report: Report) -> list[Finding]:
     return [each for each in report.findings if each.caused_by is None]
 
 
-def _primary(report: Report, style: Style, limit: int) -> Iterator[str]:
+def _primary(report: Report, run: Run, style: Style, limit: int) -> Iterator[str]:
     roots = [each for each in _roots(report) if each.severity is not Severity.INFO]
     if not roots:
-        yield style.good("Nothing to change was found.")
+        if run.steps is not None:
+            yield style.good("Nothing to change was found.")
         return
     primary = roots[0]
     head, tail = f"PRIMARY  {primary.code} {primary.slug}", f"confidence {primary.confidence:.2f}"
@@ -220,8 +222,8 @@ def _closing(report: Report, run: Run) -> Iterator[str]:
     needless = run.pipeline.needless if run.pipeline is not None else ()
     if needless and report.findings:
         yield from _wrapped("Not advised: " + "; ".join(f"{what} ({why})" for what, why in needless), "", "  ")
-    for each in run.limits[:2]:
-        yield shorten(f"Not seen: {each}", WIDTH)
+    for each in run.limits[:2] if run.steps is not None else ():
+        yield from _wrapped(f"Not seen: {each}")
     if run.session:
         yield shorten(f"Session {run.session} | gpudoctor report {run.session}", WIDTH)
 

@@ -1,0 +1,128 @@
+"""Events of a TensorFlow profile (a serialised XSpace), by name: only what is asked for is decoded.
+
+TensorFlow ships the schema, but gpudoctor's own environment need not have TensorFlow, and starting the user's to read a few
+sums would take seconds. The wire format of protocol buffers is stable by contract; the field numbers are those of xplane.proto.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from gpudoctor.model.record import dataclass
+
+VARINT, FIXED64, BYTES, FIXED32 = 0, 1, 2, 5  # protobuf's wire types
+PLANES, PLANE_NAME, PLANE_LINES, PLANE_EVENTS = 1, 2, 3, 4  # XSpace.planes; XPlane.name, lines, event_metadata
+LINE_START_NS, LINE_EVENTS = 3, 4  # XLine.timestamp_ns, events
+EVENT_KIND, EVENT_OFFSET_PS, EVENT_DURATION_PS = 1, 2, 3  # XEvent.metadata_id, offset_ps, duration_ps
+MAP_VALUE, KIND_ID, KIND_NAME = 2, 1, 2  # map entry; XEventMetadata.id, name
+PICO = 1e-12
+NANO = 1e-9
+
+Span = tuple[float, float]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plane:
+    """One plane: its name and the spans (start, end in seconds) of the wanted events by name."""
+
+    name: str
+    events: dict[str, list[Span]]
+
+
+def planes(data: bytes, wanted: Callable[[str, str], bool]) -> Iterator[Plane]:
+    """Yield the planes with the events whose plane and name are wanted. Raises ValueError for anything but an XSpace."""
+    try:
+        for number, value in _fields(memoryview(data)):
+            if number == PLANES and isinstance(value, memoryview):
+                yield _plane(value, wanted)
+    except IndexError as error:
+        message = "not a profile: it ends in the middle"
+        raise ValueError(message) from error
+
+
+def _plane(data: memoryview, wanted: Callable[[str, str], bool]) -> Plane:
+    parts = [(number, value) for number, value in _fields(data) if isinstance(value, memoryview)]
+    name = next((bytes(value).decode("utf-8", "replace") for number, value in parts if number == PLANE_NAME), "")
+    kinds = dict(_kind(value) for number, value in parts if number == PLANE_EVENTS)
+    chosen = {key: kind for key, kind in kinds.items() if wanted(name, kind)}
+    events: dict[str, list[Span]] = {}
+    for number, value in parts if chosen else ():
+        if number == PLANE_LINES:
+            for kind, span in _line(value, chosen):
+                events.setdefault(kind, []).append(span)
+    return Plane(name=name, events=events)
+
+
+def _kind(entry: memoryview) -> tuple[int, str]:
+    key, name = 0, ""
+    for number, value in _fields(entry):
+        if number == MAP_VALUE and isinstance(value, memoryview):
+            for inner, each in _fields(value):
+                if inner == KIND_ID and isinstance(each, int):
+                    key = each
+                elif inner == KIND_NAME and isinstance(each, memoryview):
+                    name = bytes(each).decode("utf-8", "replace")
+    return key, name
+
+
+def _line(data: memoryview, chosen: dict[int, str]) -> Iterator[tuple[str, Span]]:
+    start, found = 0, list[tuple[int, int, int]]()
+    for number, value in _fields(data):
+        if number == LINE_START_NS and isinstance(value, int):
+            start = value
+        elif number == LINE_EVENTS and isinstance(value, memoryview):
+            event = _event(value, chosen)
+            if event is not None:
+                found.append(event)
+    for kind, offset, duration in found:
+        begin = start * NANO + offset * PICO
+        yield chosen[kind], (begin, begin + duration * PICO)
+
+
+def _event(data: memoryview, chosen: dict[int, str]) -> tuple[int, int, int] | None:
+    kind = offset = duration = 0
+    for number, value in _fields(data):
+        if not isinstance(value, int):
+            break  # statistics come behind the numbers
+        if number == EVENT_KIND:
+            kind = value
+            if kind not in chosen:
+                return None
+        elif number == EVENT_OFFSET_PS:
+            offset = value
+        elif number == EVENT_DURATION_PS:
+            duration = value
+    return (kind, offset, duration) if kind in chosen else None
+
+
+def _fields(data: memoryview) -> Iterator[tuple[int, int | memoryview]]:
+    """Yield (field number, value) of one message."""
+    at, end = 0, len(data)
+    while at < end:
+        tag, at = _varint(data, at)
+        kind = tag & 7
+        if kind == VARINT:
+            value, at = _varint(data, at)
+            yield tag >> 3, value
+        elif kind == BYTES:
+            size, at = _varint(data, at)
+            if at + size > end:
+                raise IndexError(at)
+            yield tag >> 3, data[at : at + size]
+            at += size
+        elif kind in {FIXED64, FIXED32}:
+            at += 8 if kind == FIXED64 else 4
+        else:
+            message = f"not a profile: wire type {kind}"
+            raise ValueError(message)
+
+
+def _varint(data: memoryview, at: int) -> tuple[int, int]:
+    value = shift = 0
+    while True:
+        byte = data[at]
+        at += 1
+        value |= (byte & 127) << shift
+        if byte < 128:
+            return value, at
+        shift += 7
