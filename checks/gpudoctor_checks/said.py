@@ -139,12 +139,13 @@ def log_finding(
     more: Iterable[Evidence] = (),
 ) -> Finding:
     """Return what the lines show, with the command that would decide where other causes are left."""
+    lines = quoted(found)
     return Finding(
         summary=summary,
         severity=severity,
         confidence=weight.confidence,
         basis=weight.basis.replace("facts only", "the log").replace("facts", "the log"),
-        evidence=(*quoted(found), *more, *((to_know(know),) if know else ())),
+        evidence=(*lines[:2], *((to_know(know),) if know else ()), *lines[2:], *more),
         fixes=in_order(fixes),
         cause=cause,
     )

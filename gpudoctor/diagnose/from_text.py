@@ -25,6 +25,7 @@ STATED = "stated"
 TEXT_END = "text_end"
 SAID_NOTHING = frozenset({STATED, TEXT_END})  # events that every text has
 NOISE = "harmless-line"
+NOTHING_FOLLOWS = "Nothing wrong follows from what was stated"
 NOTHING_RECOGNISED = "Nothing in this text is recognised"
 NO_TROUBLE = "The text shows no trouble that is known"
 
@@ -84,6 +85,8 @@ def _troubles(findings: Sequence[Finding]) -> bool:
 
 
 def _nothing(snapshot: Snapshot) -> str:
+    if not _was_read(snapshot):
+        return NOTHING_FOLLOWS
     events = snapshot.log.events if snapshot.log is not None else ()
     return NO_TROUBLE if any(each.kind not in SAID_NOTHING for each in events) else NOTHING_RECOGNISED
 

@@ -22,3 +22,8 @@ def test_without_any_version_another_python_is_needed() -> None:
         no_wheel, "ERROR: Could not find a version that satisfies the requirement tensorflow (from versions: none)"
     )
     assert (finding.cause, finding.fixes[0].id) == ("python-tf-wheel", "older-python")
+
+
+def test_a_release_and_a_python_that_no_wheel_brings_together() -> None:
+    finding = found(no_wheel, tf="2.13", python="3.12")
+    assert (finding.cause, finding.fixes[0].id) == ("python-tf-wheel", "release-with-wheel")

@@ -195,6 +195,8 @@ LATER: tuple[Expected, ...] = (
     ("  No MIG devices found", "mig_empty", {}),
     ("            HW Thermal Slowdown       : Active", "throttled", {"reason": "HW Thermal Slowdown"}),
     ("            SW Power Cap              : Active", "throttled", {"reason": "SW Power Cap"}),
+    ("Process finished with exit code 137 (interrupted by signal 9: SIGKILL)", "process_killed", {}),
+    ("command terminated with exit code 137", "process_killed", {}),
     ("Allocation of 4915200000 exceeds 10% of free system memory.", "host_allocation", {"bytes": "4915200000"}),
     ("TypeError: Unable to convert function return value to a Python type! The signature was", "numpy_clash", {}),
     ("AttributeError: module 'numpy' has no attribute 'object'.", "numpy_clash", {"why": "alias"}),

@@ -48,6 +48,7 @@ def no_wheel(log: Log, python: Python | None, baseline: Trial | None) -> Iterato
     """Compare what was asked for with what pip saw."""
     found = events(log, "no_wheel")
     if not found:
+        yield from _by_facts(log, baseline)
         return
     own = (either(python.version, "") if python is not None else "") or stated(log, "python")
     wanted = next((match[0] for each in found if (match := VERSION.search(each.values.get("wanted", "")))), "")
@@ -62,6 +63,24 @@ def no_wheel(log: Log, python: Python | None, baseline: Trial | None) -> Iterato
         cause="python-tf-wheel",
         more=(Evidence(label="pip saw", value=seen[:120] or "none", source="log"),),
         know="" if own else "python --version",
+    )
+
+
+def _by_facts(log: Log, trial: Trial | None) -> Iterator[Finding]:
+    """Find a release and a Python that no wheel brings together: certain as long as the text shows no TensorFlow that ran."""
+    wanted, own = stated(log, "tf"), stated(log, "python")
+    table = tensorflow_releases.release_of(wanted) if versions.is_version(wanted) else None
+    ran = any(each.kind not in {"stated", "text_end"} for each in log.events)
+    if ran or table is None or not versions.is_version(own) or not table.python or versions.minor(own) in table.python:
+        return
+    yield log_finding(
+        f"TensorFlow {wanted} has no wheel for Python {own}.",
+        weigh_faulty(0.6, trial),
+        (),
+        *_fixes(wanted, own, "", ()),
+        cause="python-tf-wheel",
+        know="python -m pip download --no-deps tensorflow==" + wanted,
+        more=(Evidence(label="has wheels for", value=", ".join(table.python), source="release table"),),
     )
 
 

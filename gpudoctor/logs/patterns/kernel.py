@@ -26,6 +26,8 @@ ROWS = (
         r"(?P<reason>(?:HW|SW) (?:Thermal |Power Brake )?Slowdown)\s{1,40}: Active",
     ),
     row("throttled", "SW Power Cap", r"(?P<reason>SW Power Cap)\s{1,40}: Active"),
+    row("process_killed", "SIGKILL", r"(?:signal 9|exit code 137)[^\n]{0,20}SIGKILL"),
+    row("process_killed", "exit code 137", r"\bexit code 137\b"),
     row(
         "host_allocation",
         "free system memory",
