@@ -52,7 +52,7 @@ CAUSES: tuple[Cause, ...] = (
         settled_by=("nvml", "env", "log"),
         threads=33,
         layer=DRIVER_LIBRARY,
-        explains=("driver-end-of-life", "no-kernel", "cpu-placement"),
+        explains=("driver-end-of-life", "no-kernel", "training-crashes", "cpu-placement"),
     ),
     Cause(
         id="forward-compat",
@@ -148,7 +148,7 @@ CAUSES: tuple[Cause, ...] = (
         settled_by=("env", "log"),
         threads=33,
         layer=CUDA_LIBRARIES,
-        explains=("cpu-placement",),
+        explains=("training-crashes", "cpu-placement"),
     ),
     Cause(
         id="and-cuda-wheels",
@@ -164,7 +164,7 @@ CAUSES: tuple[Cause, ...] = (
         settled_by=("env", "log"),
         threads=13,
         layer=CUDA_LIBRARIES,
-        explains=(),
+        explains=("training-crashes",),
     ),
     Cause(
         id="gpu-filtered",
@@ -188,7 +188,7 @@ CAUSES: tuple[Cause, ...] = (
         settled_by=("nvml", "env", "log"),
         threads=None,
         layer=BUILD,
-        explains=("cpu-placement",),
+        explains=("training-crashes", "cpu-placement"),
     ),
     Cause(
         id="ptx-jit",
@@ -204,7 +204,7 @@ CAUSES: tuple[Cause, ...] = (
         settled_by=("log", "env"),
         threads=7,
         layer=CUDA_LIBRARIES,
-        explains=(),
+        explains=("training-crashes",),
     ),
     Cause(
         id="numpy2",
@@ -220,7 +220,7 @@ CAUSES: tuple[Cause, ...] = (
         settled_by=("env", "log"),
         threads=8,
         layer=BUILD,
-        explains=(),
+        explains=("training-crashes",),
     ),
     Cause(
         id="no-growth",
@@ -228,7 +228,7 @@ CAUSES: tuple[Cause, ...] = (
         settled_by=("log", "nvml", "source"),
         threads=28,
         layer=MEMORY,
-        explains=("xla-memory", "not-a-leak"),
+        explains=("xla-memory", "not-a-leak", "training-crashes"),
     ),
     Cause(
         id="other-process",
@@ -236,7 +236,7 @@ CAUSES: tuple[Cause, ...] = (
         settled_by=("nvml", "log"),
         threads=None,
         layer=MEMORY,
-        explains=("batch-too-large", "xla-memory"),
+        explains=("batch-too-large", "xla-memory", "training-crashes"),
     ),
     Cause(
         id="fragmentation",
@@ -252,7 +252,7 @@ CAUSES: tuple[Cause, ...] = (
         settled_by=("log", "nvml"),
         threads=None,
         layer=MEMORY,
-        explains=(),
+        explains=("training-crashes",),
     ),
     Cause(
         id="data-on-gpu",
@@ -324,7 +324,7 @@ CAUSES: tuple[Cause, ...] = (
         settled_by=("run", "source"),
         threads=None,
         layer=MEMORY,
-        explains=(),
+        explains=("training-crashes",),
     ),
     Cause(
         id="input-pipeline",
@@ -466,6 +466,7 @@ CAUSES: tuple[Cause, ...] = (
             "gradients-wrong",
             "multi-gpu-hang",
             "cuda-init-failed",
+            "training-crashes",
             "cpu-placement",
         ),
     ),
@@ -523,7 +524,7 @@ CAUSES: tuple[Cause, ...] = (
         settled_by=("env", "log"),
         threads=None,
         layer=BUILD,
-        explains=("cpu-placement",),
+        explains=("training-crashes", "cpu-placement"),
     ),
     Cause(
         id="protobuf",
@@ -602,7 +603,7 @@ CAUSES: tuple[Cause, ...] = (
         settled_by=("nvml", "env", "log"),
         threads=None,
         layer=CUDA_LIBRARIES,
-        explains=(),
+        explains=("training-crashes",),
     ),
     Cause(
         id="gradients-wrong",
@@ -618,7 +619,7 @@ CAUSES: tuple[Cause, ...] = (
         settled_by=("env", "nvml"),
         threads=None,
         layer=VISIBILITY,
-        explains=("cpu-placement",),
+        explains=("training-crashes", "cpu-placement"),
     ),
     Cause(
         id="training-crashes",

@@ -21,7 +21,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from gpudoctor.sdk import (
-    BROKEN,
     Devices,
     Environment,
     Evidence,
@@ -83,7 +82,7 @@ def compiled_at_first_use(
         return
     newest = served[-1]
     cache = _cache_trouble(env)
-    stuck = baseline is not None and baseline.status in BROKEN
+    stuck = baseline is not None and (baseline.status == "timeout" or "ptx-jit" in baseline.notes)
     trained = baseline is not None and baseline.status == "ok" and baseline.device == "GPU"
     release = tensorflow_releases.release_of(either(tensorflow.version, ""))
     objects = tensorflow_releases.binary_objects(release, newest) if release is not None else None

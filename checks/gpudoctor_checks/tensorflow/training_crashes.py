@@ -1,0 +1,105 @@
+"""GD331: training the reference network crashes, hangs or runs out of memory here.
+
+What it does
+    Trains a small network in its own process and looks how that process ended: by itself, by a signal, or not at all
+    within its time. It shows the last lines that TensorFlow and the driver wrote before.
+
+Why it matters
+    A network of three small dense layers must train on every machine. Where it does not, the fault lies in the machine or
+    its software, never in your model or batch.
+
+How to fix
+    Where a check knows the reason (a library that does not fit, a GPU without code, a sick GPU), it stands above this
+    one. Else narrow it down: train on the CPU alone (CUDA_VISIBLE_DEVICES=-1); if that works, the GPU's side is at fault,
+    and CUDA_LAUNCH_BLOCKING=1 makes the traceback name the operation. A signal 7 in a container means that /dev/shm is
+    full, signal 9 that the system ran out of memory, signal 4 that the CPU lacks an instruction of the wheel.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from gpudoctor.sdk import (
+    BROKEN,
+    Evidence,
+    Finding,
+    Fix,
+    Gain,
+    Grade,
+    Inconclusive,
+    NotApplicable,
+    Probe,
+    ProbeChild,
+    Severity,
+    Trial,
+    check,
+    either,
+)
+from gpudoctor_checks.said import quoted
+
+SAME_ON_CPU = 0.9  # the ending of the process is the fact; it fails without a GPU as well
+GPU_ALONE = 0.95  # the same network trains on the CPU of this machine
+LINES = 3  # of the child's events, the last ones: what was written just before the end
+HAPPENS = {"crashed": "crashes", "timeout": "hangs", "oom": "runs out of memory"}
+LOOKS = Gain(grade=Grade.UNPROVEN, basis="narrows the reason down; changes nothing")
+ON_CPU = Fix(
+    id="train-on-cpu-to-compare",
+    title="Does it train without the GPU?",
+    action="command",
+    text="CUDA_VISIBLE_DEVICES=-1 gpudoctor probe --trial baseline",
+    gain=LOOKS,
+    risk="none",
+    effort_minutes=1,
+)
+NAME_OPERATION = Fix(
+    id="name-failing-operation",
+    title="Let it name the operation that fails",
+    action="command",
+    text="CUDA_LAUNCH_BLOCKING=1 TF_CPP_MIN_LOG_LEVEL=0 gpudoctor probe --trial baseline",
+    gain=LOOKS,
+    risk="none",
+    effort_minutes=1,
+)
+
+
+@check(
+    code="GD331",
+    slug="training-crashes",
+    title="Training crashes or hangs",
+    family="tensorflow",
+    cause="training-crashes",
+    trials=("baseline", "cpu"),
+    core=False,
+)
+def crashes(baseline: Trial, cpu: Trial | None, probe: Probe) -> Iterator[Finding]:
+    """Judge how the training ended; one that ran and learnt nothing is GD901's, one still compiling GD208's."""
+    if baseline.status not in BROKEN:
+        if baseline.status != "ok":
+            raise Inconclusive(f"the probe {baseline.status}: {baseline.reason or 'no reason given'}")
+        return
+    if baseline.status == "failed":
+        raise NotApplicable("it ran to its end and did not learn: see GD901")
+    if "ptx-jit" in baseline.notes:
+        raise NotApplicable("it was still compiling for this GPU: see GD208")
+    child = next((each for each in probe.children if each.environment == "default"), None)
+    alone = cpu is not None and cpu.status == "ok"
+    yield Finding(
+        summary=f"Training {HAPPENS[baseline.status]} here: {baseline.reason or 'no reason was given'}.",
+        severity=Severity.ERROR,
+        confidence=GPU_ALONE if alone else SAME_ON_CPU,
+        basis="the probe's own process" + ("; the same network trains on the CPU" if alone else ""),
+        evidence=(
+            Evidence(label="baseline", value=baseline.status, source="probe"),
+            Evidence(label="how it ended", value=baseline.reason or "unknown", source="probe"),
+            Evidence(label="on the CPU", value=cpu.status if cpu is not None else "not tried", source="probe: cpu"),
+            *_last_lines(child),
+        ),
+        fixes=(NAME_OPERATION,) if alone else (ON_CPU, NAME_OPERATION),
+    )
+
+
+def _last_lines(child: ProbeChild | None) -> tuple[Evidence, ...]:
+    if child is None:
+        return ()
+    code = Evidence(label="exit code", value=either(child.exit_code, "unknown"), source="probe")
+    return (code, *quoted(child.events[-LINES:]))
