@@ -7,9 +7,14 @@ from __future__ import annotations
 
 import os
 import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 from gpudoctor.cli.parser import Arguments
 from gpudoctor.errors import UsageError
+
+if TYPE_CHECKING:
+    from gpudoctor.cli.configuration import Settings
 
 
 def run(arguments: Arguments) -> int:
@@ -26,18 +31,27 @@ def run(arguments: Arguments) -> int:
 
         form = "json" if arguments.json else "csv" if arguments.csv else "text"
         return print_once(root, form=form, identifiers=arguments.include_identifiers)
+    from gpudoctor.cli import configuration  # noqa: PLC0415  # --once judges nothing, so it reads no settings
     from gpudoctor.tui.start import start  # noqa: PLC0415  # Textual, which nothing else may load
 
+    settings = configuration.load(folder=Path.cwd(), environ=os.environ)
     return start(
         root=root,
         interval_s=arguments.interval,
         theme=arguments.theme,
         readonly=arguments.readonly,
-        python=arguments.python,
+        python=arguments.python or settings.python,
+        judging=_judging(settings),
         snapshot=arguments.snapshot,
         demo=arguments.demo,
         screenshot=arguments.screenshot,
     )
+
+
+def _judging(settings: Settings) -> tuple[str, ...]:
+    """Return the settings that choose checks and severities, as the words that the examiner takes: one answer at all doors."""
+    words = [f"--select={each}" for each in settings.select] + [f"--ignore={each}" for each in settings.ignore]
+    return (*words, *(f"--severity={code}={each.value}" for code, each in settings.severities.items()))
 
 
 def _refuse_nonsense(arguments: Arguments) -> None:

@@ -63,7 +63,7 @@ class MonitorApp(App[int]):
         """Begin to listen, and to look after what may fall silent."""
         saved = str(sources.DEMO / "snapshot.json") if self.options.demo else self.options.snapshot
         if saved is not None:
-            self.scans.start("judgement of the snapshot", "--snapshot", saved)
+            self.scans.start("judgement of the snapshot", "--snapshot", saved, *self.options.judging)
         self._listener.listen(self.source.fd, self._take_reading)
         self.set_interval(BEAT_S, self._beat)
 
@@ -169,7 +169,7 @@ class MonitorApp(App[int]):
             self.notify("A scan is running; Esc cancels it.", severity="warning")
         else:
             python = ("--python", self.options.python) if self.options.python else ()
-            self.scans.start(title, "--root", self.options.root, *python, *arguments)
+            self.scans.start(title, "--root", self.options.root, *python, *self.options.judging, *arguments)
             self.action_view("doctor")
 
     def action_cancel_scan(self) -> None:

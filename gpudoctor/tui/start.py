@@ -15,6 +15,7 @@ def start(
     theme: str,
     readonly: bool,
     python: str | None,
+    judging: tuple[str, ...],
     snapshot: str | None,
     demo: bool,
     screenshot: str | None,
@@ -26,7 +27,14 @@ def start(
     from gpudoctor.tui.app import MonitorApp  # noqa: PLC0415
 
     options = Options(
-        root=root, interval_s=interval_s, theme=theme, readonly=readonly, python=python, snapshot=snapshot, demo=demo
+        judging=judging,
+        root=root,
+        interval_s=interval_s,
+        theme=theme,
+        readonly=readonly,
+        python=python,
+        snapshot=snapshot,
+        demo=demo,
     )
     app = MonitorApp(options, live or sources.Still())
     if screenshot is not None:

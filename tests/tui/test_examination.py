@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from gpudoctor.diagnose import registry
-from gpudoctor.model.finding import Finding, Fix
+from gpudoctor.model.finding import Finding, Fix, Severity
 from gpudoctor.present import figures, text
 from gpudoctor.tui.examination import Examination
 from gpudoctor.tui.messages import Progress
@@ -64,6 +64,16 @@ def test_text_json_and_screen_give_the_same_findings_order_and_gains() -> None:
         assert figures.gain(fix.gain) in line
         assert figures.gain(fix.gain) in shown
     assert text.render(judged, verbose=True).split("FIXES")[1].split("\n")[1] in shown
+
+
+def test_settings_choose_checks_and_severities_here_too() -> None:
+    path = str(MACHINES / SLUG / "snapshot.json")
+    words = ("--ignore=GD102", "--select=GD1", "--severity=GD101=info")
+    judged = follow(Examination("judgement", "--snapshot", path, *words))[-1].report
+    assert judged is not None
+    assert {each.code[:3] for each in judged.checks} == {"GD1"}
+    assert "GD102" not in {each.code for each in judged.checks}
+    assert next(each.severity for each in judged.findings if each.code == "GD101") is Severity.INFO
 
 
 def test_every_machine_can_be_shown() -> None:

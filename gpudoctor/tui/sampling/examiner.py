@@ -22,7 +22,9 @@ from gpudoctor.diagnose import registry
 from gpudoctor.diagnose.engine import diagnose
 from gpudoctor.diagnose.examination import Request, examine
 from gpudoctor.diagnose.registry import Registry
+from gpudoctor.diagnose.selection import select
 from gpudoctor.errors import GpudoctorError, SnapshotError
+from gpudoctor.model.finding import Severity
 from gpudoctor.model.missing import either
 from gpudoctor.model.report import Report
 from gpudoctor.tui.messages import Progress
@@ -45,6 +47,9 @@ def main(argv: Sequence[str]) -> int:
     parser.add_argument("--trial")
     parser.add_argument("--force", action="store_true")
     parser.add_argument("--snapshot")
+    parser.add_argument("--select", action="append", default=[])
+    parser.add_argument("--ignore", action="append", default=[])
+    parser.add_argument("--severity", action="append", default=[], metavar="CODE=WORD")
     options = parser.parse_args(argv)
     signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
@@ -60,6 +65,8 @@ def main(argv: Sequence[str]) -> int:
 def _report(options: argparse.Namespace) -> tuple[Report, Registry]:
     started = datetime.now(timezone.utc)
     known = registry.load()
+    checks = select(known.checks, chosen=options.select, ignored=options.ignore)
+    severities = {code: Severity(word) for code, _, word in (each.partition("=") for each in options.severity)}
     if options.snapshot:
         snapshot = load_snapshot(_bytes_of(options.snapshot), name=options.snapshot)
         level = "quick" if snapshot.probe is None else "standard"
@@ -75,9 +82,9 @@ def _report(options: argparse.Namespace) -> tuple[Report, Registry]:
             force=options.force,
             trials=(options.trial,) if options.trial else None,
         )
-        snapshot = examine(request, known.checks, _Teller())
+        snapshot = examine(request, checks, _Teller())
         target = {"executable": str(chosen.executable), "chosen_by": chosen.chosen_by}
-    report = diagnose(snapshot, known.checks, level=level, plugins=known.plugins)
+    report = diagnose(snapshot, checks, level=level, plugins=known.plugins, severities=severities)
     ended = datetime.now(timezone.utc)
     return replace(
         report,
