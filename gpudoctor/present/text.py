@@ -26,8 +26,17 @@ VERDICTS = {
     Status.UNKNOWN: ("[?]", "UNKNOWN"),
 }
 LINES = 25
-# evidence, other findings, fixes: what a crowded report gives up, in this order, until it fits
-BUDGETS = ((3, 3, 3), (3, 2, 3), (3, 2, 2), (2, 1, 2), (1, 1, 1), (0, 0, 1))
+# evidence, other findings, fixes, ideas: what a crowded report gives up, in this order, until it fits
+Budget = tuple[int, int, int, int]
+BUDGETS: tuple[Budget, ...] = (
+    (3, 3, 3, 2),
+    (3, 3, 3, 1),
+    (3, 2, 3, 0),
+    (3, 2, 2, 0),
+    (2, 1, 2, 0),
+    (1, 1, 1, 0),
+    (0, 0, 1, 0),
+)
 FULL = 1000
 NOTE_LINES = 2
 TO_KNOW = "run this to know"  # the label of evidence that is a command: what decides among several causes
@@ -38,7 +47,7 @@ def render(report: Report, *, style: Style | None = None, verbose: bool = False,
     """Return the whole text; `target_shown` leaves out the first line, which was printed while the scan ran."""
     style = style or Style()
     if verbose:
-        return _text(report, style, (FULL, FULL, FULL), verbose=True, target_shown=target_shown)
+        return _text(report, style, (FULL, FULL, FULL, FULL), verbose=True, target_shown=target_shown)
     room = LINES - int(target_shown)
     texts = (_text(report, style, budget, verbose=False, target_shown=target_shown) for budget in BUDGETS)
     last = ""
@@ -48,14 +57,14 @@ def render(report: Report, *, style: Style | None = None, verbose: bool = False,
     return last
 
 
-def _text(report: Report, style: Style, budget: tuple[int, int, int], *, verbose: bool, target_shown: bool) -> str:
-    evidence, also, fixes = budget
+def _text(report: Report, style: Style, budget: Budget, *, verbose: bool, target_shown: bool) -> str:
+    evidence, also, fixes, ideas = budget
     parts: list[list[str]] = [
         [line for line in header(report, target_shown=target_shown) if line],
         ["", *_verdict(report, style)],
         _section(_primary(report, style, evidence)),
         _section(_also(report, style, also)),
-        _section(_fixes(report, style, fixes)),
+        _section(_fixes(report, style, fixes, ideas)),
         _section(_checks(report) if verbose else ()),
         _closing(report, verbose=verbose),
     ]
@@ -168,16 +177,16 @@ def _lines_of(finding: Finding, style: Style) -> Iterator[str]:
     yield from rest
 
 
-def _fixes(report: Report, style: Style, limit: int) -> Iterator[str]:
+def _fixes(report: Report, style: Style, limit: int, most_ideas: int) -> Iterator[str]:
     fixes, ideas = _told_apart(report)
     if fixes:
         yield f"{style.bold('FIXES'):<{FIX_COLUMN + 4 + (len(style.bold('')))}}{'gain':<18}effort"
         yield from _listed(fixes, limit)
     if fixes and report.not_judged:
         yield shorten(f"Not judged until 1 is done: {', '.join(report.not_judged)}.", WIDTH)
-    if ideas:
+    if ideas and most_ideas:
         yield style.bold("IDEAS") + "  seen on the reference network or the facts, not on your script"
-        yield from _listed(ideas, max(1, limit - 1))
+        yield from _listed(ideas, most_ideas)
 
 
 def _listed(fixes: Sequence[Fix], limit: int) -> Iterator[str]:
