@@ -52,7 +52,7 @@ def _cpu(host: HostLoad, width: int) -> Line:
         *(() if isinstance(percent, Missing) else bar(percent / 100, BAR)),
     )
     cores = host.core_percents
-    head: Line = (*shown, Span(f"  {len(cores)} cores " if cores else "  cores not told", "dim"))
+    head: Line = (*shown, Span(f"  {len(cores)} cores " if cores else "", "dim"))
     room = width - sum(len(span.text) for span in head) - 14
     tail: Line = (Span(f"  load {words.amount(host.load_1_min, digits=1)}", "dim"),)
     return crop((*head, *_cores(cores, room), *tail), width)
