@@ -156,7 +156,7 @@ CAUSES: tuple[Cause, ...] = (
         settled_by=("env", "log"),
         threads=None,
         layer=CUDA_LIBRARIES,
-        explains=("missing-cuda-libs",),
+        explains=("missing-cuda-libs", "cudnn-version"),
     ),
     Cause(
         id="cudnn-version",
@@ -164,7 +164,7 @@ CAUSES: tuple[Cause, ...] = (
         settled_by=("env", "log"),
         threads=13,
         layer=CUDA_LIBRARIES,
-        explains=("training-crashes",),
+        explains=("training-crashes", "cudnn-dropped-gpu"),
     ),
     Cause(
         id="gpu-filtered",
@@ -172,7 +172,7 @@ CAUSES: tuple[Cause, ...] = (
         settled_by=("nvml", "env", "log"),
         threads=41,
         layer=BUILD,
-        explains=("cpu-placement",),
+        explains=("missing-cuda-libs", "cudnn-version", "cudnn-dropped-gpu", "ptx-jit", "cpu-placement"),
     ),
     Cause(
         id="blackwell",
@@ -180,7 +180,7 @@ CAUSES: tuple[Cause, ...] = (
         settled_by=("nvml", "env", "log"),
         threads=None,
         layer=BUILD,
-        explains=("ptx-jit", "no-kernel", "xla-libdevice-ptxas", "cpu-placement"),
+        explains=("ptx-jit", "no-kernel", "xla-libdevice-ptxas", "missing-cuda-libs", "cudnn-version", "cpu-placement"),
     ),
     Cause(
         id="no-kernel",

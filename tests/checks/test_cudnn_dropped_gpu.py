@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from gpudoctor.diagnose import registry
+from gpudoctor.diagnose.engine import diagnose
 from gpudoctor.model.finding import Severity
 from gpudoctor.model.report import Outcome
 from gpudoctor.model.snapshot import Snapshot
@@ -62,3 +64,14 @@ def test_newer_gpus_are_served() -> None:
 
 def test_a_cudnn_of_no_known_release_is_not_a_pass() -> None:
     assert judge(dropped, with_library(FRESH, cudnn("12.0.0"))).status is Outcome.INCONCLUSIVE
+
+
+@pytest.mark.parametrize(
+    ("name", "cc"), [("GeForce GTX 980", "5.2"), ("Tesla K80", "3.7"), ("GeForce GTX 680", "3.0"), ("Fermi", "2.0")]
+)
+def test_a_gpu_below_the_builds_minimum_is_no_matter_of_cudnn(name: str, cc: str) -> None:
+    """No cuDNN helps a GPU that the build leaves out, so its pin must not be advised."""
+    machine = without(make_machine((make_gpu(name=name, cc=cc),)), "probe")
+    report = diagnose(machine, registry.load().checks, level="quick")
+    assert report.findings[0].code == "GD206"
+    assert not any("nvidia-cudnn" in fix.text for fix in report.fixes)

@@ -74,3 +74,26 @@ def test_layers_run_from_hardware_to_observation() -> None:
     chain = ("hardware-power-heat", "kernel-module-not-loaded", "driver-too-old", "container-no-gpu", "missing-cuda-libs",
              "cpu-build", "no-growth", "input-pipeline", "harmless-line")  # fmt: skip
     assert [layers[id_] for id_ in chain] == list(range(9))
+
+
+@pytest.mark.parametrize("build", ["gpu-filtered", "blackwell"])
+@pytest.mark.parametrize("libraries", ["missing-cuda-libs", "cudnn-version"])
+def test_where_another_build_is_needed_the_libraries_of_this_one_do_not_matter(build: str, libraries: str) -> None:
+    assert causes.explains(build, libraries)
+    assert not causes.explains(libraries, build)
+
+
+def test_a_cudnn_that_another_build_replaces_is_a_symptom() -> None:
+    assert causes.explains("gpu-filtered", "cudnn-dropped-gpu")
+    assert causes.explains("cudnn-version", "cudnn-dropped-gpu")
+    assert causes.explains("and-cuda-wheels", "cudnn-version")
+    assert not causes.explains("driver-too-old", "gpu-filtered"), "a new driver does not make an old GPU new"
+    assert not causes.explains("driver-too-old", "missing-cuda-libs")
+
+
+@pytest.mark.parametrize("id_", ["cuda-init-failed", "training-crashes"])
+def test_what_only_names_the_failure_explains_no_cause_of_it(id_: str) -> None:
+    consequences = {each for each in IDS if causes.explains(id_, each)}
+    assert consequences <= {
+        "cpu-placement", "training-crashes", "mixed-precision-no-gain", "rnn-cudnn", "multi-gpu-no-gain",
+    }  # fmt: skip

@@ -36,7 +36,7 @@ from gpudoctor.sdk import (
 )
 from gpudoctor_checks.libraries.cudnn_wheels import keep_older_cudnn
 from gpudoctor_checks.libraries.dense_trial import weigh_cudnn
-from gpudoctor_checks.libraries.gpu_code import named
+from gpudoctor_checks.libraries.gpu_code import lowest, named
 
 
 @check(
@@ -59,9 +59,11 @@ def dropped(
     release = cudnn_releases.release_of(version)
     if release is None:
         raise Inconclusive(f"cuDNN {version} is not in the table")
-    judged = {
-        cc: cudnn_releases.has_code_for(version, cc) for cc in devices.compute_capabilities if cc < release.min_cc
-    }
+    least = lowest(tensorflow) if either(tensorflow.compute_capabilities, ()) else 0
+    used = [cc for cc in devices.compute_capabilities if cc >= least]
+    if devices.compute_capabilities and not used:
+        raise NotApplicable("TensorFlow leaves this GPU out, whatever the cuDNN: see GD206")
+    judged = {cc: cudnn_releases.has_code_for(version, cc) for cc in used if cc < release.min_cc}
     if None in judged.values():
         raise Inconclusive(f"whether cuDNN {version} has code for this GPU is not known")
     without = sorted(judged)
@@ -73,7 +75,7 @@ def dropped(
     yield Finding(
         summary=f"cuDNN {version} has no code for {named(devices, oldest)}"
         + (f"; {last} is the last with." if last else "."),
-        severity=Severity.ERROR if len(without) == len(set(devices.compute_capabilities)) else Severity.WARNING,
+        severity=Severity.ERROR if len(without) == len(set(used)) else Severity.WARNING,
         confidence=weight.confidence,
         basis=weight.basis,
         evidence=(

@@ -33,7 +33,7 @@ from gpudoctor.sdk import (
     Severity,
     Trial,
     check,
-    either,
+    shown,
 )
 from gpudoctor_checks.said import quoted
 
@@ -101,5 +101,5 @@ def crashes(baseline: Trial, cpu: Trial | None, probe: Probe) -> Iterator[Findin
 def _last_lines(child: ProbeChild | None) -> tuple[Evidence, ...]:
     if child is None:
         return ()
-    code = Evidence(label="exit code", value=either(child.exit_code, "unknown"), source="probe")
+    code = Evidence(label="exit code", value=shown(child.exit_code), source="probe")
     return (code, *quoted(child.events[-LINES:]))
