@@ -63,7 +63,7 @@ def on_gpu(settings: Settings | None) -> bool:
 
 def with_argument(snippet: str, method: str, argument: str) -> str:
     """Return a source line with an argument added to the call of a method, '' where the call does not end on the line."""
-    start = snippet.find(f".{method}(")
+    start = snippet.find(f".{method}(") if argument.partition("=")[0] not in snippet else -1
     depth = 0
     for place_, char in enumerate(snippet[start:] if start >= 0 else ""):
         depth += (char in "([{") - (char in ")]}")

@@ -70,7 +70,7 @@ class Stage:
 
     `cost_s`: own wall time for one element; `visits`: elements for one batch; `batch_s`: what it adds to a batch, with its
     parallelism. `python`: its function holds the GIL (py_function, numpy_function, generator). `made_by`: user, tensorflow
-    (injected or made parallel by itself) or library.
+    (injected or made parallel by itself) or library. `parallel_asked`: the user's call names num_parallel_calls.
     """
 
     name: str
@@ -84,6 +84,7 @@ class Stage:
     python: str = ""
     parallelism: float = 1.0
     tunable: bool = False
+    parallel_asked: bool = False
     elements: int = 0
     visits: float = 1.0
     cost_s: float = 0.0

@@ -50,6 +50,7 @@ METHODS = {
 SIDE_BY_SIDE = frozenset({"Prefetch", "ParallelMap", "MapAndBatch", "ParallelInterleave", "ParallelBatch"})
 READERS = frozenset({"TFRecord", "TextLine", "FixedLengthRecord"})
 NO_COST = frozenset({"Prefetch", "Root"})  # what a prefetch collects is the waiting of its consumer
+PARALLEL = frozenset({"num_parallel_calls", "argument_1"})  # of map; for interleave the second is cycle_length
 WHOLE = 0.5  # policy: an iterator with half the elements of the fullest one has run long enough
 FEWEST = 3  # batches before a cost per batch means something
 
@@ -172,6 +173,7 @@ def _take(sites: list[CallSite], name: str) -> list[CallSite]:
 def _stage(node: PipelineNode, sites: Sequence[CallSite], batches: int, iterator: IteratorRecord) -> Stage:
     name = base_name(node.name)
     site = next((each for each in sites if each.method in {"map", "from_generator"}), sites[0] if sites else None)
+    asked = any(PARALLEL & each.arguments.keys() for each in sites if each.method in {"map", "interleave"})
     parallelism, tunable = node.parameters.get("parallelism", (1.0, False))
     cost = 0.0 if name in NO_COST or node.num_elements < 1 else node.processing_s / node.num_elements
     visits = node.num_elements / batches
@@ -186,7 +188,8 @@ def _stage(node: PipelineNode, sites: Sequence[CallSite], batches: int, iterator
         made_by=_maker(site, iterator),
         python=_python(name, site),
         parallelism=max(1.0, parallelism),
-        tunable=tunable and (site is None or "num_parallel_calls" not in site.arguments),
+        tunable=tunable and not asked,
+        parallel_asked=asked,
         elements=node.num_elements,
         visits=visits,
         cost_s=cost,
