@@ -230,10 +230,15 @@ class CallGroup:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Calls:
-    """Keras's own phases. `epochs` of the main loop; `epoch_end_s` (callbacks) and `validation_s` are sums, of `epoch_s`."""
+    """Keras's own phases.
+
+    `epochs` counts all; the sums `epoch_s`, and in it `epoch_end_s` (callbacks) and `validation_s`, are those of the
+    `steady_epochs`: the first one is left out where there are more, for it imports, traces and compiles.
+    """
 
     groups: tuple[CallGroup, ...] = ()
     epochs: int = 0
+    steady_epochs: int = 0
     epoch_s: float = 0.0
     epoch_end_s: float = 0.0
     validation_s: float = 0.0

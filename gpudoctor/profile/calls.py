@@ -22,12 +22,16 @@ def calls(session: Session, process: str) -> Calls:
             groups.setdefault((each.kind, each.file, each.line), []).append(each)
     whole = _whole_s(session, process)
     epochs = [each for each in phases if each.kind == "epoch"]
+    steady = epochs[1:] or epochs
+    since = min((each.started_at for each in steady), default=0.0)
+    inner = [each for each in phases if each.started_at >= since]
     return Calls(
         groups=tuple(_group(key, members, session, process, whole) for key, members in list(groups.items())[:MOST]),
         epochs=len(epochs),
-        epoch_s=sum(map(_span, epochs)),
-        epoch_end_s=sum(_span(each) for each in phases if each.kind == "epoch_end"),
-        validation_s=sum(_span(each) for each in phases if each.kind == "validation"),
+        steady_epochs=len(steady),
+        epoch_s=sum(map(_span, steady)),
+        epoch_end_s=sum(_span(each) for each in inner if each.kind == "epoch_end"),
+        validation_s=sum(_span(each) for each in inner if each.kind == "validation"),
     )
 
 

@@ -176,6 +176,7 @@ def make_run(**groups: Any) -> Run:
         "calls": Calls(
             groups=(CallGroup(kind="fit", file=SCRIPT, line=41, calls=1, steps=650, total_s=13, share=1),),
             epochs=5,
+            steady_epochs=5,
             epoch_s=13.0,
             epoch_end_s=0.01,
         ),

@@ -11,7 +11,7 @@ LINE = HotLines(lines=(make_line(0.5, function="on_epoch_end", line=13),), sampl
 
 
 def epochs(end_s: float) -> Calls:
-    return Calls(epochs=5, epoch_s=13.0, epoch_end_s=end_s)
+    return Calls(epochs=5, steady_epochs=5, epoch_s=13.0, epoch_end_s=end_s)
 
 
 CASE = case("GD615", {"calls": epochs(6.0), "hot_lines": LINE}, {"calls": epochs(1.0), "hot_lines": LINE}, "calls")
@@ -30,4 +30,4 @@ def test_callbacks_of_each_batch_are_found_by_their_samples() -> None:
 
 
 def test_short_epochs_with_quick_callbacks_are_no_fault() -> None:
-    assert judge(stalled, ran(calls=Calls(epochs=100, epoch_s=5.0, epoch_end_s=1.0))).findings == ()
+    assert judge(stalled, ran(calls=Calls(epochs=100, steady_epochs=100, epoch_s=5.0, epoch_end_s=1.0))).findings == ()

@@ -50,7 +50,7 @@ def stalled(
 ) -> Iterator[Finding]:
     """Judge callbacks at the end of epochs, then those of each batch."""
     at_end = calls.epoch_end_s / calls.epoch_s if calls.epoch_s > 0 else 0.0
-    each_s = calls.epoch_end_s / max(1, calls.epochs)
+    each_s = calls.epoch_end_s / max(1, calls.steady_epochs)
     per_batch = _in_batches(hot_lines)
     with_batches = sum(each.share for each in per_batch)
     weight = weigh_run(SURE, baseline)
@@ -71,7 +71,7 @@ def stalled(
         evidence=(
             *percent("callbacks", share),
             Evidence(label="at the end of an epoch", value=round(each_s, 4), unit="s", source="run"),
-            Evidence(label="epochs", value=calls.epochs, source="run"),
+            Evidence(label="epochs", value=calls.steady_epochs, source="run"),
         ),
         location=_place(line, steps),
         fixes=(_fix(share),),
