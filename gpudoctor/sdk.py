@@ -220,6 +220,11 @@ class Check(Generic[P]):
         return inspect.cleandoc(getattr(module, "__doc__", None) or "")
 
     @property
+    def needs_text(self) -> bool:
+        """Return whether it judges the text of a run and nothing else."""
+        return any(need.fact is Log and not need.optional for need in self.needs)
+
+    @property
     def needs_run(self) -> bool:
         """Return whether it judges a recorded run, and is not asked without one."""
         return any(need.fact in OF_A_RUN and not need.optional for need in self.needs)

@@ -34,6 +34,8 @@ def diagnose(
     """Return the report of the selected checks on one snapshot."""
     if snapshot.run is None:  # nothing was run: no gap in what is known of the machine
         checks = [each for each in checks if not each.needs_run]
+    if snapshot.log is None:  # nor was a text given
+        checks = [each for each in checks if not each.needs_text]
     facts = gather(snapshot)
     verdicts = tuple(judge(check, facts, snapshot, severities or {}) for check in checks)
     findings = fold([finding for verdict in verdicts for finding in verdict.findings])

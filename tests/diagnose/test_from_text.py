@@ -1,0 +1,44 @@
+"""Checks of a text speak where there is a text, and facts laid over a snapshot change only what they tell."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from gpudoctor.diagnose import registry
+from gpudoctor.diagnose.engine import diagnose
+from gpudoctor.diagnose.from_text import judge_text, overlaid
+from gpudoctor.logs.facts import snapshot_of
+from gpudoctor.logs.reader import read_events
+from gpudoctor.logs.stated import read_facts
+from gpudoctor.model.snapshot import Snapshot
+from tests.checks.machines import healthy_h100
+
+CHECKS = registry.load().checks
+
+
+def test_a_machine_without_a_text_is_not_asked_for_one() -> None:
+    asked = {each.code for each in diagnose(healthy_h100(), CHECKS).checks}
+
+    assert not asked & {each.code for each in CHECKS if each.needs_text}
+
+
+def test_facts_change_what_they_tell_and_leave_the_rest() -> None:
+    machine = healthy_h100()
+
+    changed = overlaid(machine, snapshot_of((), read_facts(["tf=2.16.1", "env.X=1"])))
+
+    assert changed.tensorflow is not None
+    assert changed.tensorflow.version == "2.16.1"
+    assert (changed.gpus, changed.kernel) == (machine.gpus, machine.kernel)
+    assert changed.env == {**(machine.env or {}), "X": "1"}
+
+
+def test_the_driver_of_an_old_text_is_not_called_old_by_the_calendar() -> None:
+    told = snapshot_of(read_events(["hello"]), read_facts(["driver=418.87.01"]))
+
+    assert "driver-end-of-life" not in {each.cause for each in judge_text(told, CHECKS).findings}
+
+
+def test_nothing_told_is_unknown_never_healthy() -> None:
+    assert judge_text(snapshot_of(()), CHECKS).summary.status.value == "unknown"
+    assert judge_text(replace(Snapshot(), log=None), CHECKS).summary.status.value == "unknown"
