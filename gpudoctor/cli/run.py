@@ -17,6 +17,7 @@ from pathlib import Path
 
 from gpudoctor import __version__
 from gpudoctor.cli.parser import Arguments
+from gpudoctor.diagnose.gate import EXIT_CLEAN, EXIT_FINDINGS, counts
 from gpudoctor.errors import UsageError
 from gpudoctor.profile import command as commands
 from gpudoctor.profile.record import SessionWriter, default_folder
@@ -70,7 +71,8 @@ def _recorded(arguments: Arguments, command: Sequence[str]) -> int:
         started_at=time.time(),
         outcome="running",
     )
-    return Recording(writer, command, quiet=arguments.quiet).run(_reporter(arguments))
+    code = Recording(writer, command, quiet=arguments.quiet).run(_reporter(arguments))
+    return code or _gate(arguments, writer.path)
 
 
 def _place(arguments: Arguments) -> Path:
@@ -79,6 +81,17 @@ def _place(arguments: Arguments) -> Path:
     folder = default_folder()
     folder.mkdir(parents=True, exist_ok=True, mode=0o700)
     return folder / f"{secrets.token_hex(4)}{SUFFIX}"
+
+
+def _gate(arguments: Arguments, path: Path) -> int:
+    """Return 1 where `--fail-on` asks for it; a command that failed by itself is not asked."""
+    if arguments.fail_on in {None, "never"} or not path.exists():
+        return EXIT_CLEAN
+    from gpudoctor.cli import session_report  # noqa: PLC0415  # after the command's end
+
+    made = session_report.report(path)
+    found = any(counts(each, arguments.fail_on or "never") for each in made.findings)
+    return EXIT_FINDINGS if found else EXIT_CLEAN
 
 
 def _reporter(arguments: Arguments) -> Callable[[Path], None]:

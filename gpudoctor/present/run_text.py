@@ -184,7 +184,7 @@ def _also(report: Report, style: Style, limit: int) -> Iterator[str]:
             f"{MARKS[each.severity]} {each.code} {_place(each)}{' ' if each.location else ''}{each.summary}", WIDTH
         )
     if len(others) > limit:
-        yield f"    {len(others) - limit} more: gpudoctor report -v"
+        yield f"    {len(others) - limit} more: gpudoctor report --json"
 
 
 def _fixes(report: Report, run: Run, style: Style, limit: int) -> Iterator[str]:
@@ -196,7 +196,7 @@ def _fixes(report: Report, run: Run, style: Style, limit: int) -> Iterator[str]:
     for number, fix in enumerate(report.fixes[:limit], start=1):
         yield from _fix(number, fix)
     if len(report.fixes) > limit:
-        yield f"   {len(report.fixes) - limit} more: gpudoctor report -v"
+        yield f"   {len(report.fixes) - limit} more: gpudoctor report --json"
     yield from bound
 
 
