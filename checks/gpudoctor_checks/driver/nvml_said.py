@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from gpudoctor.sdk import Finding, Host, Kernel, Log, Trial, check, either, weigh_unusable
+from gpudoctor.sdk import Finding, Fix, Host, Kernel, Log, LogEvent, Trial, check, either, weigh_unusable
 from gpudoctor_checks.driver.silent_remedies import (
     AGAIN,
     BLACKLIST,
@@ -43,23 +43,15 @@ from gpudoctor_checks.said import container_of, events, log_finding
 )
 def silent(log: Log, host: Host | None, kernel: Kernel | None, baseline: Trial | None) -> Iterator[Finding]:
     """Tell a refused module from a container that lost its permissions."""
-    empty = events(log, "mig_empty")
-    if empty:
-        weight = weigh_unusable(0.9, baseline)
-        summary = "MIG mode is on, but there is no instance to compute on."
-        yield log_finding(
-            summary, weight, empty, MAKE_INSTANCE, MIG_OFF, cause="mig", know="nvidia-smi -L; nvidia-smi mig -lgi"
-        )
-        return
     failed = events(log, "nvml_failed", "nvidia_smi_failed")
     errors = " ".join(each.values.get("error", "").lower() for each in failed)
-    refused, nouveau = events(log, "module_refused"), events(log, "nouveau_holds")
-    missing = events(log, "module_missing")
-    held = bool(nouveau) or (kernel is not None and either(kernel.nouveau_loaded, False))
     groups = [each for each in events(log, "device_cgroup") if each.values.get("mode") in READ_ONLY]
-    if groups or (
-        "unknown error" in errors and (container_of(host) or host is None or either(host.container, "?") == "?")
-    ):
+    may_be_inside = container_of(host) or host is None or either(host.container, "?") == "?"
+    if empty := events(log, "mig_empty"):
+        weight, know = weigh_unusable(0.9, baseline), "nvidia-smi -L; nvidia-smi mig -lgi"
+        summary = "MIG mode is on, but there is no instance to compute on."
+        yield log_finding(summary, weight, empty, MAKE_INSTANCE, MIG_OFF, cause="mig", know=know)
+    elif groups or ("unknown error" in errors and may_be_inside):
         yield log_finding(
             "A container lost the permission to open its GPU; the host's driver is fine.",
             weigh_unusable(0.9 if groups or container_of(host) else 0.6, baseline),
@@ -70,36 +62,34 @@ def silent(log: Log, host: Host | None, kernel: Kernel | None, baseline: Trial |
             know="nvidia-smi -L  # on the host, then in the container",
         )
     elif "permission" in errors:
-        weight = weigh_unusable(0.85, baseline)
-        yield log_finding(
-            "This user may not open the GPU's device nodes.", weight, failed, JOIN_GROUP, cause="device-permission-mode"
-        )
-    elif (
-        held
-        or refused
-        or nouveau
-        or missing
-        or any(each.kind == "nvidia_smi_failed" for each in failed)
-        or "not loaded" in errors
-    ):
-        fixes = (
-            (BLACKLIST,)
-            if held
-            else (ENROL,)
-            if refused
-            else (REBUILD, ENROL)
-            if missing
-            else (ENROL, REBUILD, BLACKLIST)
-        )
-        yield log_finding(
-            "nouveau holds the GPU, so NVIDIA's module cannot load."
-            if held
-            else "Secure Boot refuses the NVIDIA kernel module."
-            if refused
-            else "The NVIDIA kernel module is not loaded.",
-            weigh_unusable(0.9, baseline),
-            (*refused, *nouveau, *missing, *failed),
-            *fixes,
-            cause="kernel-module-not-loaded",
-            know=WHY,
-        )
+        weight, summary = weigh_unusable(0.85, baseline), "This user may not open the GPU's device nodes."
+        yield log_finding(summary, weight, failed, JOIN_GROUP, cause="device-permission-mode")
+    else:
+        yield from _not_loaded(log, failed, kernel, baseline)
+
+
+def _not_loaded(
+    log: Log, failed: tuple[LogEvent, ...], kernel: Kernel | None, trial: Trial | None
+) -> Iterator[Finding]:
+    """Name what keeps the module out, where the text or the machine tells it; else what to ask first."""
+    refused, nouveau = events(log, "module_refused"), events(log, "nouveau_holds")
+    missing = events(log, "module_missing")
+    silent_driver = [
+        each
+        for each in failed
+        if each.kind == "nvidia_smi_failed" or "not loaded" in each.values.get("error", "").lower()
+    ]
+    fixes: tuple[Fix, ...]
+    if nouveau or (kernel is not None and either(kernel.nouveau_loaded, False)):
+        summary, fixes = "nouveau holds the GPU, so NVIDIA's module cannot load.", (BLACKLIST,)
+    elif refused:
+        summary, fixes = "Secure Boot refuses the NVIDIA kernel module.", (ENROL,)
+    elif missing:
+        summary, fixes = "There is no NVIDIA kernel module for this kernel.", (REBUILD, ENROL)
+    elif silent_driver:
+        summary, fixes = "The NVIDIA kernel module is not loaded.", (ENROL, REBUILD, BLACKLIST)
+    else:
+        return
+    lines = (*refused, *nouveau, *missing, *failed)
+    weight = weigh_unusable(0.9, trial)
+    yield log_finding(summary, weight, lines, *fixes, cause="kernel-module-not-loaded", know=WHY)
