@@ -24,6 +24,7 @@ from gpudoctor.sdk import (
     Evidence,
     Finding,
     Fix,
+    HotLines,
     Inconclusive,
     Missing,
     Pipeline,
@@ -46,7 +47,9 @@ CAN_CAUSE = 0.5  # policy: a pipeline that takes less than half of the wait for 
     family="input",
     cause="input-pipeline",
 )
-def waiting(steps: StepTimes, pipeline: Pipeline | None, baseline: Trial | None) -> Iterator[Finding]:
+def waiting(
+    steps: StepTimes, pipeline: Pipeline | None, hot_lines: HotLines | None, baseline: Trial | None
+) -> Iterator[Finding]:
     """Judge the input share of a steady step."""
     share = steps.shares.input
     if isinstance(share, Missing):
@@ -62,7 +65,7 @@ def waiting(steps: StepTimes, pipeline: Pipeline | None, baseline: Trial | None)
         severity=Severity.WARNING if grave else Severity.INFO,
         confidence=weight.confidence,
         basis=weight.basis,
-        evidence=(*percent("waiting for input", share), *_evidence(steps, pipeline)),
+        evidence=(*percent("waiting for input", share), *_evidence(steps, pipeline), *_python(hot_lines)),
         location=place(slowest.file, slowest.line, slowest.snippet) if slowest is not None else None,
         fixes=tuple(_fixes(steps, pipeline)) if grave else (),
         share=known_share(share),
@@ -85,6 +88,14 @@ def _evidence(steps: StepTimes, pipeline: Pipeline | None) -> Iterator[Evidence]
         yield Evidence(label="slowest stage", value=words, source="tf.data's own model")
     elif pipeline is not None and pipeline.unknown:
         yield Evidence(label="tf.data graph", value=pipeline.unknown, source="run")
+
+
+def _python(lines: HotLines | None) -> Iterator[Evidence]:
+    """Yield the line of the pipeline's own Python that took most time: a generator's, or of a function that map calls back."""
+    found = [each for each in lines.lines if each.role == "pipeline"] if lines is not None else []
+    for each in found[:1]:
+        words = f"{each.leaf or each.function} {each.share:.0%} of the time"
+        yield Evidence(label=at(each.file, each.line), value=words, source="sampled stacks")
 
 
 def _fixes(steps: StepTimes, pipeline: Pipeline | None) -> Iterator[Fix]:
