@@ -68,7 +68,7 @@ CAUSES: tuple[Cause, ...] = (
         settled_by=("env", "nvml"),
         threads=11,
         layer=KERNEL_MODULE,
-        explains=("uvm-not-ready", "cuda-init-failed", "cpu-placement"),
+        explains=("uvm-not-ready", "cuda-init-failed", "gpus-missing", "cpu-placement"),
     ),
     Cause(
         id="uvm-not-ready",
@@ -84,7 +84,7 @@ CAUSES: tuple[Cause, ...] = (
         settled_by=("env", "nvml"),
         threads=None,
         layer=VISIBILITY,
-        explains=("cuda-init-failed", "cpu-placement"),
+        explains=("cuda-init-failed", "gpus-missing", "cpu-placement"),
     ),
     Cause(
         id="cuda-visible-devices",
@@ -92,7 +92,7 @@ CAUSES: tuple[Cause, ...] = (
         settled_by=("env",),
         threads=6,
         layer=VISIBILITY,
-        explains=("cuda-init-failed", "cpu-placement"),
+        explains=("cuda-init-failed", "gpus-missing", "cpu-placement"),
     ),
     Cause(
         id="mig",
@@ -100,7 +100,7 @@ CAUSES: tuple[Cause, ...] = (
         settled_by=("nvml", "env"),
         threads=None,
         layer=VISIBILITY,
-        explains=("multi-gpu-no-gain", "cuda-init-failed", "cpu-placement"),
+        explains=("multi-gpu-no-gain", "cuda-init-failed", "gpus-missing", "cpu-placement"),
     ),
     Cause(
         id="cpu-build",
@@ -172,7 +172,14 @@ CAUSES: tuple[Cause, ...] = (
         settled_by=("nvml", "env", "log"),
         threads=41,
         layer=BUILD,
-        explains=("missing-cuda-libs", "cudnn-version", "cudnn-dropped-gpu", "ptx-jit", "cpu-placement"),
+        explains=(
+            "missing-cuda-libs",
+            "cudnn-version",
+            "cudnn-dropped-gpu",
+            "ptx-jit",
+            "gpus-missing",
+            "cpu-placement",
+        ),
     ),
     Cause(
         id="blackwell",
@@ -467,6 +474,7 @@ CAUSES: tuple[Cause, ...] = (
             "multi-gpu-hang",
             "cuda-init-failed",
             "training-crashes",
+            "gpus-missing",
             "cpu-placement",
         ),
     ),
@@ -628,5 +636,13 @@ CAUSES: tuple[Cause, ...] = (
         threads=None,
         layer=COMPUTE,
         explains=(),
+    ),
+    Cause(
+        id="gpus-missing",
+        title="Some of the machine's GPUs are missing for training: the lists of bus, NVML, CUDA and TensorFlow differ",
+        settled_by=("nvml", "env"),
+        threads=None,
+        layer=VISIBILITY,
+        explains=("multi-gpu-no-gain",),
     ),
 )
