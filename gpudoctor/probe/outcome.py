@@ -16,9 +16,11 @@ from gpudoctor.probe.attend import Ending
 from gpudoctor.probe.plan import BY_NAME, FRAGMENTATION_SET
 
 # Kinds of gpudoctor.logs that the probe itself provokes: by its growth variable, its float16 arm, its many traces, ...
-OWN_KINDS = frozenset({"growth_forced", "mixed_precision_slow", "retracing"})
+OWN_KINDS = frozenset({
+    "growth_forced", "mixed_precision_slow", "half_precision", "retracing", "tf32", "nccl_used", "fact", "visible_gpus",
+})  # fmt: skip
 # ... by filling the memory on purpose ...
-MEMORY_KINDS = frozenset({"oom", "oom_soft", "oom_tensor", "oom_device", "bfc_garbage_collection"})
+MEMORY_KINDS = frozenset({"oom", "oom_soft", "oom_tensor", "oom_device", "oom_bare", "bfc_garbage_collection"})
 # ... and by hiding the GPU: cuInit then answers CUDA_ERROR_NO_DEVICE; any other code is a fault of the machine.
 HIDDEN_KINDS = frozenset({"no_cuda_device", "gpus_not_registered"})
 NO_DEVICE = "100"
