@@ -89,7 +89,7 @@ def _changes(found: Pipeline, model: _Step) -> Iterator[Change]:
     spread = f"{slowest.batch_s * 1000:.3g} ms a batch over {cores:g} cores"
     best = model.gain(stages, at, slowest.batch_s / cores)
     if slowest.python:
-        low = max(1.0, SCALES_AT_LEAST * best)
+        low = max(1.0, SCALES_AT_LEAST * best) if slowest.batch_s else 1.0  # its cost is not known: a bound
         yield Change(kind="tf_ops", stage=at, low=low, high=model.step / model.least, basis=spread)
     elif _serial_map(slowest):
         low = model.gain(stages, at, slowest.batch_s / max(1.0, cores * SCALES_AT_LEAST))

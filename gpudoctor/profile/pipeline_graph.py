@@ -63,9 +63,7 @@ def pipeline(session: Session, loop: Loop, read: Read) -> Pipeline | Missing:
     chosen, nodes = _fullest(session, iterators)
     if chosen is None:
         why = next((each.unknown for each in iterators if each.unknown), "tf.data's model was not read in time")
-        return Pipeline(
-            file=iterators[-1].file, line=iterators[-1].line, unknown=why, source=_source(session, iterators[-1])
-        )
+        return _as_asked(session, iterators[-1], read, why)
     bare = _stages(nodes, _chain(session, chosen), chosen)
     stages = tuple(replace(each, snippet=read(each.file, each.line) if each.line else "") for each in bare)
     slowest, batch_s = _slowest(stages)
@@ -105,9 +103,35 @@ def _fullest(session: Session, iterators: Sequence[IteratorRecord]) -> tuple[Ite
     return chosen, nodes[chosen.iterator]
 
 
-def _source(session: Session, iterator: IteratorRecord) -> str:
+def _as_asked(session: Session, iterator: IteratorRecord, read: Read, why: str) -> Pipeline:
+    """Return the pipeline as the user wrote it, without costs: Python in it is the suspect, where there is any."""
     chain = _chain(session, iterator)
-    return chain[-1].method if chain else ""
+    stages = tuple(
+        Stage(
+            name=each.method,
+            method=each.method,
+            file=each.file,
+            line=each.line,
+            callee=each.callee,
+            callee_file=each.python_file or each.callee_file,
+            callee_line=each.python_line or each.callee_line,
+            made_by=_maker(each, iterator),
+            python=_python("Generator" if each.method == "from_generator" else "", each),
+            parallel_asked=bool(PARALLEL & each.arguments.keys()),
+            snippet=read(each.file, each.line),
+        )
+        for each in chain
+    )
+    suspect = next((at for at, each in enumerate(stages) if each.python and each.made_by == "user"), None)
+    return Pipeline(
+        source=chain[-1].method if chain else "",
+        file=iterator.file,
+        line=iterator.line,
+        stages=stages,
+        bottleneck=Missing(why) if suspect is None else suspect,
+        batch_s=Missing(why),
+        unknown=why,
+    )
 
 
 def _chain(session: Session, iterator: IteratorRecord) -> list[CallSite]:

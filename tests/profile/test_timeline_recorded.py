@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import jsonschema
 import pytest
 
@@ -9,6 +11,7 @@ from gpudoctor import codec
 from gpudoctor.diagnose import registry
 from gpudoctor.diagnose.run_report import report_of_run
 from gpudoctor.model.finding import Severity
+from gpudoctor.model.missing import Missing
 from gpudoctor.model.report import Report
 from gpudoctor.present import json as json_form
 from gpudoctor.present import run_markdown, run_text
@@ -100,3 +103,34 @@ def test_places_below_the_commands_folder_are_as_the_user_wrote_them() -> None:
     location = made.findings[0].location
     assert location is not None
     assert location.file == "fault_numpy_function.py"
+
+
+@pytest.mark.parametrize(("name", "line"), [("numpy-function", 16), ("slow-generator", 19)])
+def test_without_tf_datas_own_model_the_call_sites_name_the_line(name: str, line: int) -> None:
+    older = replace(recorded(name), pipeline_nodes=())  # TensorFlow before 2.18
+    first = report_of_run(older, CHECKS).findings[0]
+    assert first.location is not None
+    assert first.location.line == line
+    assert all(fix.gain.low == 1.0 for fix in first.fixes)
+
+
+@pytest.mark.parametrize("name", RECORDINGS)
+def test_a_recording_that_was_cut_short_is_judged_by_what_it_has(name: str) -> None:
+    whole = recorded(name)
+    last = max(each.at for each in whole.steps) - 0.5
+    cut = replace(
+        whole,
+        outcome="cut_short",
+        ended_at=Missing("killed"),
+        exit_code=Missing("killed"),
+        heartbeat_at=last,
+        steps=tuple(each for each in whole.steps if each.at <= last),
+        phases=tuple(
+            replace(each, ended_at=each.ended_at if each.ended_at <= last else Missing("killed"))
+            for each in whole.phases
+            if each.started_at <= last and not isinstance(each.ended_at, Missing)
+        ),
+    )
+    made = report_of_run(cut, CHECKS)
+    assert [each.slug for each in made.checks if each.status.value == "crashed"] == []
+    assert "was cut short" in run_text.render(made)

@@ -84,9 +84,10 @@ def _evidence(steps: StepTimes, pipeline: Pipeline | None) -> Iterator[Evidence]
     slowest = pipeline.slowest if pipeline is not None else None
     if slowest is not None:
         where = f", {at(slowest.file, slowest.line)}" if slowest.line else ""
-        words = f"{slowest.name}{where}: {slowest.batch_s * 1000:.3g} ms a batch"
-        yield Evidence(label="slowest stage", value=words, source="tf.data's own model")
-    elif pipeline is not None and pipeline.unknown:
+        cost = f": {slowest.batch_s * 1000:.3g} ms a batch" if slowest.batch_s else " runs Python"
+        source = "tf.data's own model" if slowest.batch_s else "call sites"
+        yield Evidence(label="slowest stage", value=f"{slowest.name}{where}{cost}", source=source)
+    if pipeline is not None and pipeline.unknown:
         yield Evidence(label="tf.data graph", value=pipeline.unknown, source="run")
 
 
