@@ -35,12 +35,16 @@ KEYS = (
 YES = frozenset({"yes", "true", "1", "on", "enabled", "y"})
 NO = frozenset({"no", "false", "0", "off", "disabled", "n", "none", "host"})
 PREFIXES = ("env.", "package.")
+# several facts in one word, as people paste them: "os=windows tf=2.11 gpu=RTX 5090 driver=572.16"
+NEXT_FACT = re.compile(
+    r"[\s,]+(?=(?:" + "|".join(map(re.escape, sorted({*KEYS, *ALIASES}))) + r"|env\.\w{1,60}|package\.[\w.-]{1,60})=)"
+)
 
 
 def read_facts(words: Iterable[str]) -> dict[str, str]:
     """Return the facts by their canonical key. Raises UsageError for a word that is no fact."""
     facts: dict[str, str] = {}
-    for word in words:
+    for word in (part for each in words for part in NEXT_FACT.split(each)):
         key, separator, value = word.partition("=")
         if not separator:
             raise UsageError(f"--fact {word[:40]!r}: KEY=VALUE is expected, for example --fact tf=2.15")

@@ -34,7 +34,7 @@ def test_a_gpu_is_understood_as_people_name_it(text: str, name: str, capability:
     gpus = stated(f"gpu={text}").gpus or ()
 
     assert [each.name.split(" 8 GB")[0] for each in gpus if isinstance(each.name, str)] == [name]
-    assert gpus[0].compute_capability == capability
+    assert [each.compute_capability for each in gpus] == [capability]
 
 
 def test_several_gpus_are_counted() -> None:
@@ -114,3 +114,15 @@ def test_what_was_stated_outranks_the_text() -> None:
 
     assert snapshot.tensorflow is not None
     assert snapshot.tensorflow.version == "2.17.0"
+
+
+def test_several_facts_may_stand_in_one_word() -> None:
+    facts = read_facts(["os=windows tf=2.11 gpu=RTX 5090 gpu_count=2, env.CUDA_VISIBLE_DEVICES=-1"])
+
+    assert facts == {
+        "os": "windows",
+        "tf": "2.11",
+        "gpu": "RTX 5090",
+        "gpu_count": "2",
+        "env.CUDA_VISIBLE_DEVICES": "-1",
+    }
