@@ -10,8 +10,11 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from gpudoctor.model.finding import Finding, Fix, Gain, Grade, Severity
+from gpudoctor.model.missing import Missing
 from gpudoctor.model.record import dataclass
+from gpudoctor.model.run import Breakdown
 
+LEAST_LEFT = 0.02  # of a step; stamps resolve no less
 NO_GAIN_BELOW = 1.02  # the probe's own noise bar: a gain counts when its whole 95 % interval lies above it
 GRADES = {grade: place for place, grade in enumerate(Grade)}
 
@@ -57,6 +60,16 @@ def _offered(known: _Offer | None, fix: Fix, finding: Finding, place: int) -> _O
         confidence=max(known.confidence, finding.confidence),
         note=known.note and note,
     )
+
+
+def together(shares: Breakdown) -> float | None:
+    """Return the most that all fixes of a run can bring together: what waits, Python and tracing take may vanish, compute stays.
+
+    Single gains are not multiplied: two fixes may take away the same time.
+    """
+    if isinstance(shares.compute, Missing) or isinstance(shares.input, Missing):
+        return None
+    return round(1 / max(LEAST_LEFT, shares.compute), 2)
 
 
 def saved_share(gain: Gain) -> float:

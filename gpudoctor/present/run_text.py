@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from gpudoctor.diagnose.ranking import together
 from gpudoctor.model.finding import Finding, Fix, Grade, Severity
 from gpudoctor.model.missing import Missing
 from gpudoctor.model.report import Report
@@ -25,6 +26,7 @@ BUDGETS = (
     (2, 1, 1),
     (1, 0, 1),
 )  # evidence, other findings, fixes: what is given up first
+WORTH_SAYING = 1.05
 FULL = (100, 100, 100)
 MARKS = {Severity.ERROR: "[x]", Severity.WARNING: "[!]", Severity.INFO: "[i]"}
 
@@ -198,6 +200,9 @@ def _fixes(report: Report, run: Run, style: Style, limit: int) -> Iterator[str]:
     if len(report.fixes) > limit:
         yield f"   {len(report.fixes) - limit} more: gpudoctor report --json"
     yield from bound
+    most = together(run.steps.shares) if run.steps is not None and len(report.fixes) > 1 else None
+    if most is not None and most >= WORTH_SAYING:
+        yield f"   {'all of them together, at most:':<{GAIN_AT - 3}}{f'<= {most:.2g}x':<{GRADE_AT - GAIN_AT}}bound"
 
 
 def _fix(number: int, fix: Fix) -> Iterator[str]:

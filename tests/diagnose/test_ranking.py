@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from gpudoctor.diagnose.ranking import proven, rank
+from gpudoctor.diagnose.ranking import proven, rank, together
 from gpudoctor.model.finding import Finding, Fix, Gain, Grade, Severity
+from gpudoctor.model.missing import Missing
+from gpudoctor.model.run import Breakdown
 
 
 def fix(name: str, gain: Gain, effort: float = 5.0) -> Fix:
@@ -80,3 +82,8 @@ def test_what_mends_a_trouble_comes_before_what_a_note_offers() -> None:
     docker = finding("GD106", fix("docker", Gain(grade=Grade.UNBLOCKS)), severity=Severity.INFO)
     sick = finding("GD801", fix("cool", Gain(grade=Grade.UNPROVEN)))
     assert names(note, docker, sick) == ["cool", "docker", "note"]
+
+
+def test_all_fixes_of_a_run_together_leave_its_compute() -> None:
+    assert together(Breakdown(input=0.5, host=0.2, tracing=0.05, compute=0.25)) == 4.0
+    assert together(Breakdown(input=Missing("unknown"), compute=0.25)) is None
