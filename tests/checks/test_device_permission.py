@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from gpudoctor.model.gpu import GpuProcess
 from gpudoctor.model.machine import Nvml, Scheduler
 from gpudoctor.model.report import Outcome
 from gpudoctor.testing import judge
@@ -37,6 +38,7 @@ def test_the_nodes_get_back_the_drivers_own_default() -> None:
     (finding,) = judge(refused, ROOT_ONLY).findings
     assert finding.fixes[0].text == "sudo chmod a+rw /dev/nvidia*"
     assert finding.evidence[0].label == "/dev/nvidia0"
+    assert "NVreg_DeviceFileMode=0666" in finding.fixes[1].text, "chmod does not outlast a reboot"
 
 
 def test_under_a_scheduler_a_gpu_is_asked_for() -> None:
@@ -64,3 +66,19 @@ def test_a_prohibiting_compute_mode_is_changed() -> None:
     assert finding.fixes[0].text == "sudo nvidia-smi -c DEFAULT"
     mixed = changed(machine, gpus=(replace(make_gpu(), compute_mode="prohibited"), make_gpu(1)))
     assert judge(refused, mixed).status is Outcome.PASSED
+
+
+def test_a_gpu_for_one_process_that_another_one_has_is_closed() -> None:
+    process = GpuProcess(pid=812, kind="compute", memory_bytes=2**30, name="python", own=False)
+    taken = replace(make_gpu(processes=(process,)), compute_mode="exclusive_process")
+    (finding,) = judge(refused, changed(healthy_h100(), gpus=(taken,))).findings
+    assert "process 812" in finding.summary
+    assert finding.fixes[0].id == "compute-mode-default"
+    free = replace(make_gpu(1), compute_mode="exclusive_process")
+    assert judge(refused, changed(healthy_h100(), gpus=(taken, free))).status is Outcome.PASSED
+
+
+def test_the_service_that_shares_a_gpu_is_no_other_process() -> None:
+    server = GpuProcess(pid=9, kind="compute", memory_bytes=2**28, name="/usr/bin/nvidia-cuda-mps-server")
+    shared = replace(make_gpu(processes=(server,)), compute_mode="exclusive_process")
+    assert judge(refused, changed(healthy_h100(), gpus=(shared,))).status is Outcome.PASSED

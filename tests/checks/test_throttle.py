@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from gpudoctor.model.finding import Finding, Severity
+from gpudoctor.model.finding import Finding, Grade, Severity
 from gpudoctor.model.gpu import Clocks, Gpu, Power
 from gpudoctor.model.missing import Missing
 from gpudoctor.model.report import Outcome
@@ -132,3 +132,36 @@ def test_reasons_that_nvml_does_not_tell_are_not_a_pass() -> None:
 def test_each_sick_gpu_of_several_has_its_finding() -> None:
     findings = judge(throttled, a_machine(a_gpu("SwThermalSlowdown"), a_gpu(), a_gpu("HwThermalSlowdown"))).findings
     assert len(findings) == 2
+
+
+def test_a_board_at_its_slowdown_temperature_is_too_hot_whatever_the_reasons_say() -> None:
+    finding = the_finding(a_machine(replace(a_gpu("GpuIdle", hot=105), temperature_slowdown_c=89)))
+    assert finding.severity is Severity.WARNING
+    assert "105 C" in finding.summary
+    cool = replace(a_gpu("GpuIdle", hot=88), temperature_slowdown_c=89)
+    assert judge(throttled, a_machine(cool)).status is Outcome.PASSED
+    unknown = replace(a_gpu("GpuIdle", hot=105), temperature_slowdown_c=Missing("not_supported"))
+    assert judge(throttled, a_machine(unknown)).status is Outcome.PASSED
+
+
+def test_the_bound_belongs_to_the_cure_and_is_never_rounded_down() -> None:
+    cure, look = the_finding(a_machine(a_gpu("SwThermalSlowdown", sm_mhz=1200))).fixes
+    assert (cure.gain.grade, cure.gain.speedup) == (Grade.BOUND, 1.7)  # 1980 / 1200 = 1.65
+    assert (look.gain.grade, look.gain.speedup) == (Grade.UNPROVEN, None)
+    assert cure.action == "manual"
+
+
+def test_a_command_that_looks_comes_to_its_end() -> None:
+    look = the_finding(HOT).fixes[1]
+    assert " -l" not in look.text
+
+
+def test_a_power_brake_is_a_matter_of_the_supply() -> None:
+    brake = the_finding(a_machine(a_gpu("HwPowerBrakeSlowdown", sm_mhz=900)))
+    assert brake.fixes[0].title == "See to its power supply"
+
+
+def test_each_finding_names_its_gpu() -> None:
+    second = replace(a_gpu("HwThermalSlowdown"), index=1)
+    findings = judge(throttled, a_machine(a_gpu("SwThermalSlowdown"), second)).findings
+    assert [each.subject for each in findings] == ["GPU 0", "GPU 1"]

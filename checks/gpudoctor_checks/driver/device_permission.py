@@ -40,6 +40,7 @@ from gpudoctor.sdk import (
     unblocks,
     weigh_unusable,
 )
+from gpudoctor_checks.driver.compute_mode import COMPUTE_DEFAULT, forbidden, occupied
 from gpudoctor_checks.remedies import ASK_SCHEDULER, under_scheduler
 
 CARD = re.compile(r"/dev/nvidia\d+")
@@ -53,16 +54,16 @@ OPEN_NODES = Fix(
     risk="medium",
     effort_minutes=1,
 )
-COMPUTE_DEFAULT = Fix(
-    id="compute-mode-default",
-    title="Allow compute programs on the GPU",
+
+KEEP_OPEN = Fix(
+    id="keep-device-nodes-open",
+    title="Keep it open after reboots",
     action="command",
-    text="sudo nvidia-smi -c DEFAULT",
-    gain=unblocks("the mode forbids every compute program"),
-    effort_minutes=1,
+    text="echo 'options nvidia NVreg_DeviceFileMode=0666' | sudo tee /etc/modprobe.d/nvidia-device-nodes.conf",
+    gain=unblocks("the driver makes the nodes anew at each start"),
+    risk="medium",
+    effort_minutes=2,
 )
-# EXCLUSIVE_THREAD (deprecated since CUDA 8) lets one thread use a context; TensorFlow has several (nvml.h, nvmlComputeMode_t)
-FORBIDDING = frozenset({"prohibited", "exclusive_thread"})
 
 
 @check(
@@ -84,7 +85,8 @@ def refused(
     """Find closed nodes and a prohibiting compute mode; the kernel of a container may refuse for other reasons."""
     cu_init = either(cuda.cu_init, None) if cuda is not None else None
     modes = [either(gpu.compute_mode, "unknown") for gpu in gpus] if gpus is not None else []
-    prohibited = bool(modes) and all(mode in FORBIDDING for mode in modes)
+    holders = occupied(gpus) if gpus is not None else ()
+    prohibited = (gpus is not None and forbidden(gpus)) or bool(holders)
     nodes = either(kernel.device_nodes, None) if kernel is not None else None
     if nodes is None and cu_init != 0 and not prohibited:
         raise Skip("the device nodes are unknown")
@@ -99,7 +101,9 @@ def refused(
         raise NotApplicable("a container that lost its permission: see GD107")
     weight = weigh_unusable(0.95 if closed or prohibited else 0.7, baseline)
     yield Finding(
-        summary=f"The GPU's compute mode is '{modes[0]}'."
+        summary=f"The GPU takes one process, and process {holders[0].pid} has it ({modes[0]})."
+        if holders
+        else f"The GPU's compute mode is '{modes[0]}'."
         if prohibited
         else "This user may not open the GPU's device nodes.",
         severity=Severity.ERROR,
@@ -113,7 +117,11 @@ def refused(
             Evidence(label="compute mode", value=", ".join(modes) or "unknown", source="NVML"),
             Evidence(label="cuInit", value="not asked" if cu_init is None else cu_init, source="libcuda"),
         ),
-        fixes=(COMPUTE_DEFAULT,) if prohibited else (ASK_SCHEDULER,) if under_scheduler(scheduler) else (OPEN_NODES,),
+        fixes=(COMPUTE_DEFAULT,)
+        if prohibited
+        else (ASK_SCHEDULER,)
+        if under_scheduler(scheduler)
+        else (OPEN_NODES, KEEP_OPEN),
     )
 
 

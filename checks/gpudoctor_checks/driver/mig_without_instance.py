@@ -51,6 +51,7 @@ def without_instance(gpus: Gpus, baseline: Trial | None) -> Iterator[Finding]:
     weight = weigh_unusable(COUNTED, baseline)
     for gpu in empty:
         yield Finding(
+            subject=f"GPU {gpu.index}",
             summary=f"GPU {gpu.index} is in MIG mode and has no instance: CUDA sees nothing of it.",
             severity=Severity.ERROR if len(empty) == len(gpus) else Severity.WARNING,
             confidence=weight.confidence if len(empty) == len(gpus) else COUNTED,

@@ -83,6 +83,7 @@ def _lost(gpu: Gpu, count: int, faults: list[XidEvent], baseline: Trial | None) 
     says = Weight(confidence=static, basis="NVML says so; the probe trained on another GPU")
     weight = says if elsewhere else weigh_faulty(static, baseline)
     return Finding(
+        subject=f"GPU {gpu.index}",
         summary=f"GPU {gpu.index} {STATES.get(gpu.status, 'does not answer, and the driver logged a hardware error')}.",
         severity=Severity.WARNING if elsewhere else Severity.ERROR,
         confidence=weight.confidence,

@@ -99,6 +99,7 @@ def _judge(gpu: Gpu, baseline: Trial | None) -> Finding | None:
     if fell:
         weight = weigh_faulty(COUNTED, baseline)
     return Finding(
+        subject=f"GPU {gpu.index}",
         summary=f"GPU {gpu.index}: {words}.",
         severity=Severity.ERROR if fell else severity,
         confidence=weight.confidence,

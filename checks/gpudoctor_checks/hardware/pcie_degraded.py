@@ -55,6 +55,7 @@ def degraded(gpus: Gpus, baseline: Trial | None) -> Iterator[Finding]:
     for gpu in found:
         link = gpu.pcie
         yield Finding(
+            subject=f"GPU {gpu.index}",
             summary=f"GPU {gpu.index}: PCIe at {_told(link.gen, link.width)} of {_told(link.gen_max, link.width_max)}.",
             severity=Severity.WARNING,
             confidence=weight.confidence,
@@ -99,7 +100,7 @@ def _watch(index: int) -> Fix:
         id=f"watch-pcie-{index}",
         title="Watch the link under load; see to the slot",
         action="command",
-        text=f"nvidia-smi -i {index} -l 5 --format=csv"
+        text=f"timeout 60 nvidia-smi -i {index} -l 5 --format=csv"
         " --query-gpu=pcie.link.gen.current,pcie.link.width.current,utilization.gpu",
         gain=Gain(grade=Grade.UNPROVEN, basis="how much your training moves over the link was not measured"),
         risk="none",

@@ -22,11 +22,8 @@ from collections.abc import Iterator
 from gpudoctor.sdk import (
     BROKEN,
     Finding,
-    Fix,
-    Gain,
     Gpu,
     Gpus,
-    Grade,
     Missing,
     Severity,
     Skip,
@@ -38,6 +35,7 @@ from gpudoctor.sdk import (
     weigh_faulty,
 )
 from gpudoctor_checks.figures import known
+from gpudoctor_checks.hardware.clock_cures import cures, slowed
 
 NAMED = 0.8  # one reading, but the reason names heat or power
 UNNAMED = 0.6  # HwSlowdown alone may also be a change of performance state (nvml.h)
@@ -78,6 +76,9 @@ def _judge(gpu: Gpu, baseline: Trial | None) -> Finding | None:
         return _finding(gpu, f"hardware slowdown, {state}", _gravity(gpu, baseline), static, baseline)
     if heat:
         return _finding(gpu, f"slowed by heat, {state}", Severity.WARNING, NAMED, baseline)
+    if _too_hot(gpu):
+        words = f"at {gpu.temperature_c} C, its slowdown begins at {gpu.temperature_slowdown_c} C"
+        return _finding(gpu, words, Severity.WARNING, NAMED, baseline)
     if limit and default - limit > ROUNDING_W:
         active = "SwPowerCap" in reasons
         words = f"software power cap, {limit:.0f} of {default:.0f} W{'' if active else ' (not reached now)'}"
@@ -88,14 +89,12 @@ def _judge(gpu: Gpu, baseline: Trial | None) -> Finding | None:
 def _gravity(gpu: Gpu, baseline: Trial | None) -> Severity:
     """Call a GPU that protects itself broken, unless the probe trains on it all the same: then it is slow."""
     trained = baseline is not None and baseline.status == "ok" and baseline.device == "GPU"
-    return Severity.ERROR if _fell(baseline) or (_slowed(gpu) >= CUT and not trained) else Severity.WARNING
+    return Severity.ERROR if _fell(baseline) or (slowed(gpu) >= CUT and not trained) else Severity.WARNING
 
 
-def _slowed(gpu: Gpu) -> float:
-    """Return how much higher the core clock could be; 1 where it is unknown, or low because the GPU is idle."""
-    now, most = either(gpu.clocks.sm_mhz, 0), either(gpu.clocks.sm_max_mhz, 0)
-    at_work = "GpuIdle" not in either(gpu.throttle_reasons, ())
-    return round(most / now, 2) if now and most > now and at_work else 1.0
+def _too_hot(gpu: Gpu) -> bool:
+    """Compare with NVML's own threshold: the reasons are those of one moment, and heat outlasts it."""
+    return either(gpu.temperature_c, 0) >= either(gpu.temperature_slowdown_c, 0) > 0
 
 
 def _fell(baseline: Trial | None) -> bool:
@@ -108,6 +107,7 @@ def _finding(
     alone = Weight(confidence=static, basis="one reading of NVML")
     weight = weigh_faulty(static, baseline) if _fell(baseline) else alone
     return Finding(
+        subject=f"GPU {gpu.index}",
         summary=f"GPU {gpu.index}: {words}.",
         severity=severity,
         confidence=weight.confidence,
@@ -121,15 +121,5 @@ def _finding(
             ("power draw", gpu.power.draw_w, "W"),
             ("power limit", gpu.power.limit_w, "W"),
         ),
-        fixes=(_fix(gpu, restore_w),),
+        fixes=cures(gpu, restore_w),
     )
-
-
-def _fix(gpu: Gpu, restore_w: float) -> Fix:
-    title, text = "Watch it, then see to cooling or power", f"nvidia-smi -i {gpu.index} -q -d PERFORMANCE,POWER -l 5"
-    if restore_w:
-        title, text = "Restore the board's own limit", f"sudo nvidia-smi -i {gpu.index} -pl {restore_w:.0f}"
-    gain = Gain(grade=Grade.UNPROVEN, basis="the clock at work is unknown")
-    if _slowed(gpu) > 1:
-        gain = Gain(grade=Grade.BOUND, speedup=_slowed(gpu), basis="highest core clock over the present one")
-    return Fix(id=f"clocks-of-gpu-{gpu.index}", title=title, action="command", text=text, gain=gain)

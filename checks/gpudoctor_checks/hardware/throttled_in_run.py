@@ -50,6 +50,7 @@ def slowed(machine: MachineOverTime, baseline: Trial | None) -> Iterator[Finding
             continue
         weight = weigh_run(SURE, baseline)
         yield Finding(
+            subject=f"GPU {gpu.index}",
             summary=f"GPU {gpu.index} was slowed in {gpu.throttled_share:.0%} of the run: {', '.join(gpu.throttle_reasons)}.",
             severity=Severity.WARNING,
             confidence=weight.confidence,

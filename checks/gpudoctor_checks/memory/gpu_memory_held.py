@@ -97,6 +97,7 @@ def _finding(gpu: Gpu, idle: Gpu | None, baseline: Trial | None) -> Finding:
     free, total = either(gpu.memory.free_bytes, 0), either(gpu.memory.total_bytes, 0)
     whose = ", ".join(_name(each) for each in holders) or "a process that NVML does not list"
     return Finding(
+        subject=f"GPU {gpu.index}",
         summary=f"GPU {gpu.index}: {free / 2**30:.1f} of {total / 2**30:.1f} GiB free; held by {whose}.",
         severity=Severity.ERROR if broke else Severity.INFO if mild else Severity.WARNING,
         confidence=weight.confidence if tight else COUNTED,

@@ -101,6 +101,7 @@ def _finding(gpu: Gpu, holder: GpuProcess, baseline: Trial | None) -> Finding:
     size, total = either(holder.memory_bytes, 0), either(gpu.memory.total_bytes, 0)
     name = either(holder.name, "process").rpartition("/")[2]
     return Finding(
+        subject=f"GPU {gpu.index}",
         summary=f"GPU {gpu.index}: the {size / 2**30:.1f} of {total / 2**30:.1f} GiB of your {name} are a reservation.",
         severity=Severity.INFO,
         confidence=weight.confidence,
