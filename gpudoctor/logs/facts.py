@@ -43,6 +43,7 @@ GROUPS = (
     "probe",
 )
 PACKAGES = ("numpy", "keras", "protobuf")
+NEED_MINOR = ("python", "numpy", "keras", "protobuf", "kernel_module", "module", "libcuda")
 KEPT = (
     "cuda",
     "cudnn",
@@ -142,6 +143,8 @@ def _one(key: str, value: str) -> dict[str, str]:
         "libcuda",
     }:
         found = number(value)
+        if key in NEED_MINOR and "." not in found:  # "numpy=2" says enough, "python=3" does not
+            found = f"{found}.0" if found and key != "python" and len(found) == 1 else ""
         conda = {"conda": "yes"} if "conda" in value.lower() else {}
         return {"kernel_module" if key == "module" else key: found, **conda} if found else conda
     return {key: value}

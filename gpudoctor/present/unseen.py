@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from gpudoctor.model.missing import Maybe
 from gpudoctor.model.snapshot import Snapshot
-from gpudoctor.present.style import shorten
+from gpudoctor.present.style import printable, shorten
 
 GAVE_NO_ANSWER = frozenset({"timeout", "crashed", "failed"})  # the driver is there; a missing one is a fact, not a gap
 TOLD_AS_FINDINGS = frozenset({"ok", "gpu_lost", "reset_required"})
@@ -27,7 +27,7 @@ def line(snapshot: Snapshot, *, width: int) -> str:
 def lines(snapshot: Snapshot) -> Iterator[str]:
     """Yield one line for each, for the full report."""
     for name, why in _gaps(snapshot):
-        yield f"  could not see {name:<16} {why}"
+        yield printable(f"  could not see {name:<16} {why}")
 
 
 def _gaps(snapshot: Snapshot) -> Iterator[tuple[str, str]]:

@@ -126,3 +126,10 @@ def test_several_facts_may_stand_in_one_word() -> None:
         "gpu_count": "2",
         "env.CUDA_VISIBLE_DEVICES": "-1",
     }
+
+
+def test_a_number_that_is_no_version_is_left_out() -> None:
+    snapshot = stated("python=999", "numpy=2", "tf=2.15.0")
+
+    assert snapshot.python is None
+    assert (snapshot.packages or {})["numpy"] == "2.0"
