@@ -6,6 +6,7 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+from gpudoctor.diagnose.aim import aim
 from gpudoctor.diagnose.facts import Facts, gather
 from gpudoctor.diagnose.folding import fold
 from gpudoctor.diagnose.ranking import rank
@@ -38,7 +39,7 @@ def diagnose(
         checks = [each for each in checks if not each.needs_text]
     facts = gather(snapshot)
     verdicts = tuple(judge(check, facts, snapshot, severities or {}) for check in checks)
-    findings = fold([finding for verdict in verdicts for finding in verdict.findings])
+    findings = fold(aim((finding for verdict in verdicts for finding in verdict.findings), snapshot.python))
     return Report(
         summary=summarise(verdicts, findings, facts, level=level, checks=checks, plugins=plugins),
         snapshot=snapshot,

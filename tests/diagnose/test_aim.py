@@ -1,0 +1,69 @@
+"""A fix is for the interpreter that was examined, not for whichever pip the shell finds."""
+
+from __future__ import annotations
+
+import subprocess
+
+import pytest
+
+from gpudoctor.diagnose import registry
+from gpudoctor.diagnose.aim import aim
+from gpudoctor.diagnose.engine import diagnose
+from gpudoctor.model.finding import Finding, Fix, Gain, Grade, Severity
+from gpudoctor.model.missing import Missing
+from gpudoctor.model.software import Python
+from tests.checks.machines import changed, healthy_t4
+
+
+def command(text: str, executable: str, *, chosen_by: str = "--python", action: str = "command") -> str:
+    fix = Fix(id="x", title="x", action=action, text=text, gain=Gain(grade=Grade.UNPROVEN))
+    finding = Finding(summary="x.", severity=Severity.ERROR, confidence=1, basis="x", fixes=(fix,))
+    return aim([finding], Python(executable=executable, chosen_by=chosen_by))[0].fixes[0].text
+
+
+@pytest.mark.parametrize(
+    ("executable", "run"),
+    [
+        ("~/tf/bin/python", "~/tf/bin/python -m pip"),
+        ("/opt/my envs/tf/bin/python", "'/opt/my envs/tf/bin/python' -m pip"),
+        ("~/my envs/tf/bin/python", "~/'my envs/tf/bin/python' -m pip"),
+        ("C:\\Program Files\\Python\\python.exe", '"C:\\Program Files\\Python\\python.exe" -m pip'),
+    ],
+)
+def test_pip_runs_under_the_examined_interpreter(executable: str, run: str) -> None:
+    assert (
+        command("pip uninstall -y a && pip install 'b<2'", executable) == f"{run} uninstall -y a && {run} install 'b<2'"
+    )
+
+
+def test_a_path_with_a_space_stays_one_word_for_the_shell() -> None:
+    text = command("pip install x", "/opt/my envs/python")
+    shown = subprocess.run(["bash", "-c", f"printf '%s|' {text}"], capture_output=True, text=True, check=True).stdout
+    assert shown.split("|")[0] == "/opt/my envs/python"
+
+
+@pytest.mark.parametrize("variable", ["VIRTUAL_ENV", "CONDA_PREFIX"])
+def test_the_active_environments_pip_is_the_right_one(variable: str) -> None:
+    assert command("pip install x", "~/tf/bin/python", chosen_by=variable) == "pip install x"
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["uv pip install --python ~/tf x", "~/tf/bin/pip install x", "tf\\Scripts\\pip install x", "conda install x"],
+)
+def test_a_command_that_names_its_environment_is_left_alone(text: str) -> None:
+    assert command(text, "/opt/python") == text
+
+
+def test_prose_is_left_alone() -> None:
+    assert command("without pip install of wheels", "/opt/python", action="manual") == "without pip install of wheels"
+
+
+def test_every_check_profits() -> None:
+    machine = changed(
+        healthy_t4(),
+        tensorflow={"is_cuda_build": False, "compute_capabilities": Missing("CPU build")},
+        python={"chosen_by": "--python", "executable": "/opt/my envs/bin/python"},
+    )
+    fixes = diagnose(machine, registry.load().checks).fixes
+    assert any("'/opt/my envs/bin/python' -m pip install 'tensorflow[and-cuda]" in fix.text for fix in fixes)
