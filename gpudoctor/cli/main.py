@@ -10,6 +10,7 @@ import signal
 import sys
 import threading
 from collections.abc import Sequence
+from contextlib import suppress
 from importlib import import_module
 
 from gpudoctor.cli.output import flush
@@ -90,15 +91,17 @@ def _dispatch(arguments: Arguments) -> int:
 
 
 def _fail(words: list[str], message: str, code: int) -> int:
+    """Say what went wrong, on stderr and as a document where one was asked for; never raises: the code must come out."""
     style = import_module("gpudoctor.present.style")  # messages quote file names, keys and values of others
-    sys.stderr.write(f"gpudoctor: {style.shorten(message, LONGEST_MESSAGE)}\n")
+    with suppress(OSError):
+        sys.stderr.write(f"gpudoctor: {style.shorten(message, LONGEST_MESSAGE)}\n")
+        sys.stderr.flush()
     try:
-        if any(word.startswith(("--json", "--format")) for word in words):
+        # Behind `run` stdout is the command's, and its words are not ours to read.
+        if words[:1] != ["run"] and any(word.startswith(("--json", "--format")) for word in words):
             import_module("gpudoctor.cli.failure").write(words, message, code)
         sys.stdout.flush()
-    except BrokenPipeError:
-        raise
-    except OSError:  # stdout is what failed, and the message on stderr has said so
+    except OSError:  # stdout is closed or full, and the message on stderr has said what is wrong
         _abandon_stdout()
     return code
 

@@ -14,6 +14,7 @@ from gpudoctor import __version__
 from gpudoctor.errors import UsageError
 
 OPTION = re.compile(r"--[a-z][\w-]*")
+WITH_VALUE = frozenset({"--python", "--session", "--json", "--fail-on"})  # options of `run` that take a word
 LEVELS = ("quick", "standard", "full")
 FORMATS = ("text", "json", "jsonl", "junit", "github", "markdown")
 # Policy: faster, the watching becomes a load of its own (nvtop issue 365); slower, the plots are mostly holes.
@@ -50,6 +51,11 @@ class Arguments(argparse.Namespace):
     write_baseline: str | None = None
     yes: bool = False
     overwrite: bool = False
+    script: list[str] = field(default_factory=list[str])
+    session: str | None = None
+    quiet: bool = False
+    json_file: str | None = None
+    format: str = "text"
     files: list[str] = field(default_factory=list[str])
     max_regression: float | None = None
     action: str = "show"
@@ -101,13 +107,28 @@ def parse(words: Sequence[str]) -> Arguments | None:
             return Arguments(command="monitor")
         parser.print_help()
         return None
+    ours, script = _split(words)
     try:
-        arguments, unknown = parser.parse_known_args(list(words), namespace=Arguments())
+        arguments, unknown = parser.parse_known_args(ours, namespace=Arguments(script=script))
     except SystemExit:
         return None
     if unknown:
         raise UsageError(f"unknown option {unknown[0]!r}{_nearest(unknown[0], parser, arguments.command)}")
     return arguments
+
+
+def _split(words: Sequence[str]) -> tuple[list[str], list[str]]:
+    """Return our words, and those of the command that `run` starts.
+
+    They begin behind `--`, or with the first that is no option of ours; argparse would take the command's options for ours.
+    """
+    if words[0] != "run":
+        return list(words), []
+    place = 1
+    while place < len(words) and words[place].startswith("-") and words[place] not in {"-m", "--"}:
+        place += 2 if words[place] in WITH_VALUE else 1
+    skipped = place + 1 if words[place : place + 1] == ["--"] else place
+    return list(words[:place]), list(words[skipped:])
 
 
 def _nearest(word: str, parser: argparse.ArgumentParser, command: str) -> str:
@@ -129,7 +150,9 @@ def _subparsers(parser: argparse.ArgumentParser) -> dict[str, argparse.ArgumentP
 def _build() -> Parser:
     parser = Parser(prog="gpudoctor", description=DESCRIPTION, epilog=EPILOG, allow_abbrev=False)
     parser.add_argument("--version", action="version", version=f"gpudoctor {__version__}")
-    commands = parser.add_subparsers(prog="gpudoctor", dest="command", metavar="COMMAND", required=True, parser_class=Parser)
+    commands = parser.add_subparsers(
+        prog="gpudoctor", dest="command", metavar="COMMAND", required=True, parser_class=Parser
+    )
     for name, (summary, fill) in COMMANDS.items():
         fill(
             commands.add_parser(
@@ -261,6 +284,30 @@ def _config(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="print the settings as JSON")
 
 
+def _run(parser: argparse.ArgumentParser) -> None:
+    parser.usage = "gpudoctor run [options] [--] COMMAND [ARGUMENT ...]"
+    parser.add_argument("--python", metavar="PATH", help="the interpreter for a bare script (default: as for scan)")
+    parser.add_argument("--session", metavar="FILE", help="record into FILE (default: the user's state folder)")
+    parser.add_argument("--json", dest="json_file", metavar="FILE", help="also write the report as JSON to FILE")
+    parser.add_argument(
+        "--fail-on",
+        choices=("error", "warning", "info", "never"),
+        help="exit 1 for findings from this severity on, where the command itself ended with 0 (default: never)",
+    )
+    parser.add_argument("-q", "--quiet", action="store_true", help="print nothing of gpudoctor's")
+
+
+def _sessions(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--json", action="store_true", help="print the list as JSON")
+
+
+def _report(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("name", metavar="SESSION", help="a file, or the beginning of an id that `sessions` lists")
+    parser.add_argument("--format", choices=("text", "json", "markdown"), help="default: text")
+    parser.add_argument("--json", action="store_true", help="the same as --format json")
+    parser.add_argument("-o", "--output", metavar="FILE", help="write the report to FILE instead of stdout")
+
+
 def _schema(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("document", choices=("report", "snapshot"), nargs="?", default="report")
 
@@ -282,6 +329,9 @@ def _monitor(parser: argparse.ArgumentParser) -> None:
 COMMANDS: dict[str, tuple[str, Callable[[argparse.ArgumentParser], None]]] = {
     "scan": ("find out what is wrong with this machine", _scan),
     "log": ("say what the text of a run shows: a file, several, or - for stdin", _log),
+    "run": ("run a training script, unchanged, and say what makes it slow", _run),
+    "report": ("print the report of a recorded run", _report),
+    "sessions": ("list the recorded runs", _sessions),
     "probe": ("train the reference network and show what it measured", _probe),
     "monitor": ("watch GPUs, host and processes; scan and fix by keys", _monitor),
     "env": ("print the environment, ready to paste into an issue", _env),

@@ -7,7 +7,7 @@ import threading
 import weakref
 from typing import Any
 
-from . import core, places
+from . import core, hidden, places
 
 METHODS = [
     "apply",
@@ -98,7 +98,7 @@ def _noted(original: Any, method: str, *, bound: bool, made: bool = False) -> An
             core.note_fault("call_sites", error)
         return result
 
-    return call
+    return hidden.hide(call, original)
 
 
 def _with_python(original: Any) -> Any:
@@ -114,7 +114,7 @@ def _with_python(original: Any) -> Any:
             core.note_fault("call_sites", error)
         return original(func, *args, **kwargs)
 
-    return make
+    return hidden.hide(make, original)
 
 
 def _tell(dataset: Any, site: dict[str, Any], source: Any, args: Any, kwargs: dict[str, Any]) -> None:

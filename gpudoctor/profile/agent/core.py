@@ -15,6 +15,7 @@ import sys
 import time
 from collections import deque
 from collections.abc import Callable
+from importlib import import_module
 from typing import Any, Dict, Tuple
 
 FILE_BYTES = 4 << 20  # then the next file begins, and the wrapper removes this one once it is read
@@ -56,13 +57,12 @@ def begin(spool: str, name: str, begun: dict[str, float]) -> None:
     process.spool, process.name, process.begun, process.off = spool, name, begun, False
     atexit.register(end)
     os.register_at_fork(after_in_child=_forked)
+    import_module("_gpudoctor_agent.hidden").install()
     emit("processes", argv=[str(each) for each in getattr(sys, "argv", [])])
 
 
 def hook(name: str, module: Any) -> None:
     """Let the agent's module `name` hook a module that has just been loaded."""
-    from importlib import import_module  # once a module
-
     if not process.off:
         for each in ALWAYS:
             import_module(f"_gpudoctor_agent.{each}")

@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from . import core, pipeline, places, settings, tables
+from . import core, hidden, pipeline, places, settings, tables
 
 METHODS = ("train_on_batch", "test_on_batch", "predict_on_batch")
 
@@ -133,7 +133,7 @@ def _around(original: Any, before: Callable[..., None] | None, after: Callable[.
         finally:
             _told(after, self, args)
 
-    return border
+    return hidden.hide(border, original)
 
 
 def _told(function: Callable[..., None] | None, self: Any, args: Any) -> None:
@@ -165,7 +165,7 @@ def _counted(original: Any, name: str) -> Any:
             core.note_fault("calls", error)
         return result
 
-    return call
+    return hidden.hide(call, original)
 
 
 def _count(model: Any, name: str, seconds: float, frame: Any) -> None:

@@ -11,7 +11,7 @@ import time
 import weakref
 from typing import Any
 
-from . import call_sites, core, places
+from . import call_sites, core, hidden, places
 from .tables import tensorflow_module
 
 MOST_ITERATORS = 500
@@ -53,7 +53,7 @@ def hook(module: Any) -> None:
         except Exception as error:
             core.note_fault("pipeline", error)
 
-    kind.__init__ = construct
+    kind.__init__ = hidden.hide(construct, original)
 
 
 def _watch(iterator: Any, dataset: Any) -> None:

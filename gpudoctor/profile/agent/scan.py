@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
-from . import core, graphs, stamps
+from . import core, graphs, hidden, stamps
 from .tables import Loop, tensorflow_module
 
 
@@ -30,7 +30,7 @@ def hook(module: Any) -> None:
             core.note_fault("scan", error)
         return original(ds, init_state, stamped)
 
-    module._general_purpose_scan = scan  # the place where autograph looks it up
+    module._general_purpose_scan = hidden.hide(scan, original)  # the place where autograph looks it up
 
 
 def _prepared(ds: Any, body: Callable[..., Any]) -> Callable[..., Any]:
@@ -46,34 +46,48 @@ def _prepared(ds: Any, body: Callable[..., Any]) -> Callable[..., Any]:
         stamps.add(handle, row, _stack(0.0, 0.0, 0.0, now - _last_end(handle, row)))
 
     def stamped(state: Any, inputs: Any) -> Any:
-        return _stamped(loop, handle, row, lambda: body(state, inputs))
+        begun = _begin(handle, row)
+        if begun is None:
+            return body(state, inputs)
+        with tensorflow_module("framework.ops").control_dependencies([begun.start, begun.last]):
+            result = body(state, inputs)
+        _finish(loop, handle, row, begun)
+        return result
 
-    return stamped
+    return hidden.hide(stamped, body)
 
 
-def _stamped(loop: Loop, handle: Any, row: int, body: Callable[[], Any]) -> Any:
-    """Run the step between two readings of the clock."""
+class Begun(NamedTuple):
+    """A step's start: the operations that read the clock and the last end, and how many operations there were."""
+
+    start: Any
+    last: Any
+    graph: Any
+    known: int
+
+
+def _begin(handle: Any, row: int) -> Begun | None:
     ops = tensorflow_module("framework.ops")
-    graph, start = ops.get_default_graph(), None
     try:
-        start = stamps.clock()
+        graph, start = ops.get_default_graph(), stamps.clock()
         with ops.control_dependencies([start]), stamps.on_host():
             last = _last_end(handle, row)
+        return Begun(start, last, graph, len(graph.get_operations()))
     except Exception as error:
         core.note_fault("scan", error)
-        return body()
-    known = len(graph.get_operations())
-    with ops.control_dependencies([start, last]):
-        result = body()
+        return None
+
+
+def _finish(loop: Loop, handle: Any, row: int, begun: Begun) -> None:
     try:
-        added = graph.get_operations()[known:]
-        with ops.control_dependencies(added):
+        added = begun.graph.get_operations()[begun.known :]
+        with tensorflow_module("framework.ops").control_dependencies(added):
             end = stamps.clock()
         with stamps.on_host():
-            stamps.add(handle, row, _stack(1.0, start - last, start - loop.made_at, end - last))
+            wait, ended = begun.start - begun.last, begun.start - loop.made_at
+            stamps.add(handle, row, _stack(1.0, wait, ended, end - begun.last))
     except Exception as error:
         core.note_fault("scan", error)
-    return result
 
 
 def _last_end(handle: Any, row: int) -> Any:

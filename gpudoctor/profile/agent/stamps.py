@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from . import core, graphs, places
+from . import core, graphs, hidden, places
 from .tables import Loop, new_loop, slot_of, tables, tensorflow_module
 
 NAMES = ("iterator_get_next", "iterator_get_next_sync", "iterator_get_next_as_optional")
@@ -40,7 +40,10 @@ def _stamped(original: Callable[..., Any], *, optional: bool) -> Callable[..., A
         except Exception as error:
             core.note_fault("stamps", error)
         if eager:
-            return _timed(original, args, kwargs, optional=optional)
+            begin = time.perf_counter()
+            fetched = original(*args, **kwargs)  # the end of the data raises, and is none
+            _count(args[0] if args else kwargs.get("iterator"), fetched if optional else None, begin)
+            return fetched
         if stamp is None:
             return original(*args, **kwargs)
         with tensorflow_module("framework.ops").control_dependencies([stamp.start]):
@@ -51,7 +54,7 @@ def _stamped(original: Callable[..., Any], *, optional: bool) -> Callable[..., A
             core.note_fault("stamps", error)
         return fetched
 
-    return fetch
+    return hidden.hide(fetch, original)
 
 
 class GraphStamp:
@@ -152,21 +155,18 @@ def loop_of(graph: Any, *, kind: str, optional: bool) -> Loop | None:
 _replicas: dict[Any, int] = {}
 
 
-def _timed(original: Callable[..., Any], args: Any, kwargs: Any, *, optional: bool) -> Any:
-    """Fetch outside graphs: a call that raises (the end of the data) is none."""
-    begin = time.perf_counter()
-    fetched = original(*args, **kwargs)
+def _count(iterator: Any, optional: Any, begin: float) -> None:
+    """Count a fetch outside graphs, unless it brought an end marker."""
     try:
         wait, now = time.perf_counter() - begin, time.time()
-        if not optional or bool(tensorflow_module("ops.gen_optional_ops").optional_has_value(fetched)):
-            loop = eager_loop(args[0] if args else kwargs.get("iterator"))
+        if optional is None or bool(tensorflow_module("ops.gen_optional_ops").optional_has_value(optional)):
+            loop = eager_loop(iterator)
             if loop is not None:
                 loop.count += 1
                 loop.wait = (loop.wait or 0.0) + wait
                 loop.ends = (loop.ends or 0.0) + now - loop.made_at
     except Exception as error:
         core.note_fault("stamps", error)
-    return fetched
 
 
 def eager_loop(iterator: Any) -> Loop | None:

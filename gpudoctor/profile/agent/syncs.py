@@ -6,7 +6,7 @@ import functools
 import time
 from typing import Any, Tuple
 
-from . import core, places
+from . import core, hidden, places
 
 METHODS = ("numpy", "__float__", "__int__", "__bool__", "__array__", "__index__")
 MOST_LINES = 500
@@ -33,7 +33,7 @@ def _counted(original: Any, name: str) -> Any:
             if key is not None:
                 _count(key, time.perf_counter() - start)
 
-    return ask
+    return hidden.hide(ask, original)
 
 
 def _key(name: str) -> Key | None:

@@ -7,7 +7,7 @@ import threading
 import time
 from typing import Any
 
-from . import core, places
+from . import core, hidden, places
 
 MOST_TRACES = 2000
 MOST_TEXT = 400
@@ -41,7 +41,7 @@ def hook(module: Any) -> None:
             except Exception as error:
                 core.note_fault("traces", error)
 
-    module._create_concrete_function = create  # looked up late by its only caller
+    module._create_concrete_function = hidden.hide(create, original)  # looked up late by its only caller
 
 
 def _length(tracing_options: Any) -> int:

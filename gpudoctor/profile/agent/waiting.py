@@ -29,6 +29,7 @@ WATCHED = {
     "keras.src.backend.tensorflow.trainer": "keras_hooks",
     "keras.src.engine.training": "keras_hooks",
     "tf_keras.src.engine.training": "keras_hooks",
+    "tensorflow.python.util.deprecation": "hidden",
     "tensorflow": "imported",
 }
 
