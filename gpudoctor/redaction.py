@@ -10,7 +10,6 @@ import os
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields, is_dataclass, replace
-from pathlib import Path
 from typing import Any, TypeGuard, TypeVar, cast
 
 from gpudoctor.model.gpu import Gpu, GpuProcess
@@ -19,7 +18,7 @@ from gpudoctor.model.snapshot import Snapshot
 
 HIDDEN = Missing("identifier; shown with --include-identifiers")
 # A whole UUID or the beginning of one, which CUDA_VISIBLE_DEVICES takes as well (CUDA C Programming Guide)
-UUID = re.compile(r"(?<![\w-])((?:MIG-)?(?:GPU|MIG))-(?=[a-fA-F]*\d)([0-9a-fA-F]{4,8}(?:-[0-9a-fA-F]*){0,4})(?!\w)")
+UUID = re.compile(r"(?<![\w-])((?:MIG-)?(?:GPU|MIG))-(?=[0-9a-fA-F-]*\d)([0-9a-fA-F]{4,8}(?:-[0-9a-fA-F]*){0,4})(?!\w)")
 HOMES = re.compile(r"(?<=/home/)[^/\s:;,'\"]+|(?<=/Users/)[^/\s:;,'\"]+|(?<=\\Users\\)[^\\\s:;,'\"]+")
 SHORTEST_NAME = 3  # shorter user or host names would blot out parts of ordinary words
 COMMON_NAMES = frozenset({"root", "user", "ubuntu", "debian", "localhost", "gpu", "cuda", "python", "tensorflow"})
@@ -102,12 +101,19 @@ def _hide(value: str | Missing) -> Missing:
 
 def rewriter_of_this_machine() -> Rewrite:
     """Return a function that masks this user's home folder, name and host name in any text."""
-    return rewriter(home=str(Path.home()), user=_user(), host=_host())
+    return rewriter(home=_home(), user=_user(), host=_host())
+
+
+def _home() -> str:
+    """Return the home folder, '' where a user without an entry anywhere has none (`docker run --user 12345`)."""
+    found = os.path.expanduser("~")  # noqa: PTH111  # never raises
+    return "" if found == "~" else found
 
 
 def _user() -> str:
     """Return the login name without the password database, which may be a directory service that does not answer."""
-    return next((name for each in ("LOGNAME", "USER", "USERNAME") if (name := os.environ.get(each))), Path.home().name)
+    named = next((name for each in ("LOGNAME", "USER", "USERNAME") if (name := os.environ.get(each))), "")
+    return named or os.path.basename(_home())  # noqa: PTH119  # a text, not a path
 
 
 def _host() -> str:
@@ -118,7 +124,7 @@ def rewriter(*, home: str, user: str, host: str) -> Rewrite:
     """Return a function that masks the given identifiers, and the names of home folders of others, in a text."""
     masks: list[tuple[re.Pattern[str], str]] = []
     if len(home) > 1:
-        masks.append((re.compile(re.escape(home) + r"(?=$|[/\\:;\s\"'])"), "~"))
+        masks.append((re.compile(r"(?<![\w./-])" + re.escape(home) + r"(?=$|[/\\:;\s\"'])"), "~"))
     for name, mask in ((user, "<user>"), (host, "<host>"), (host.partition(".")[0], "<host>")):
         if len(name) >= SHORTEST_NAME and name.lower() not in COMMON_NAMES:
             masks.append((re.compile(rf"(?<![\w.-]){re.escape(name)}(?![\w-])"), mask))

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import pytest
+
 from gpudoctor.model.gpu import Gpu, GpuProcess
 from gpudoctor.model.missing import Missing
 from gpudoctor.model.snapshot import Snapshot
 from gpudoctor.model.software import Python
-from gpudoctor.redaction import redact, rewriter
+from gpudoctor.redaction import redact, rewriter, rewriter_of_this_machine
 
 ID = "GPU-5a3f1c22-0b7d-4e11-9c55-0123456789ab"
 REWRITE = rewriter(home="/home/alice", user="alice", host="trainbox.example")
@@ -70,3 +72,19 @@ def test_a_name_inside_another_word_is_left_alone() -> None:
 def test_a_missing_value_keeps_its_own_reason() -> None:
     snapshot = Snapshot(gpus=(Gpu(index=0, uuid=Missing("no_permission")),))
     assert (redact(snapshot, rewrite=REWRITE).gpus or ())[0].uuid == Missing("no_permission")
+
+
+def test_a_uuid_whose_first_block_has_no_digit_is_masked_too() -> None:
+    snapshot = Snapshot(gpus=(Gpu(index=0, uuid="GPU-abcdefab-1234-abcd-abcd-abcdefabcdef"),))
+    assert (redact(snapshot, rewrite=REWRITE).gpus or ())[0].uuid == "GPU-#1"
+
+
+def test_the_home_folder_is_masked_only_where_a_path_begins_with_it() -> None:
+    root = rewriter(home="/root", user="root", host="trainbox")
+    assert root("/root/venv:/mnt/root/lib:/proc/1/root/usr") == "~/venv:/mnt/root/lib:/proc/1/root/usr"
+
+
+def test_a_user_without_a_home_is_no_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("HOME", "LOGNAME", "USER", "USERNAME"):
+        monkeypatch.delenv(name, raising=False)
+    assert rewriter_of_this_machine()("/srv/x") == "/srv/x"

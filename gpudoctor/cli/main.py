@@ -101,7 +101,7 @@ def _fail(words: list[str], message: str, code: int) -> int:
         if words[:1] != ["run"] and any(word.startswith(("--json", "--format")) for word in words):
             import_module("gpudoctor.cli.failure").write(words, message, code)
         sys.stdout.flush()
-    except OSError:  # stdout is closed or full, and the message on stderr has said what is wrong
+    except (OSError, GpudoctorError):  # stdout is closed or full, and stderr has said what is wrong
         _abandon_stdout()
     return code
 

@@ -68,7 +68,7 @@ def judge(
     if lacking:
         status, reason = Outcome.SKIPPED, lacking
     else:
-        status, reason, findings = _run(check, arguments)
+        status, reason, findings = _run(check, arguments, (severities or {}).get(check.code))
     return Verdict(
         code=check.code,
         slug=check.slug,
@@ -80,7 +80,7 @@ def judge(
         trials=tuple(need.trial for need in check.needs if need.trial and need.trial in trials),
         duration_s=round(time.perf_counter() - begun, 6),
         core=check.core,
-        findings=tuple(_complete(check, each, (severities or {}).get(check.code)) for each in findings),
+        findings=findings,
     )
 
 
@@ -100,9 +100,11 @@ def _arguments(check: AnyCheck, facts: Facts, trials: Mapping[str, Trial]) -> tu
     return arguments, ""
 
 
-def _run(check: AnyCheck, arguments: dict[str, object]) -> tuple[Outcome, str, tuple[Finding, ...]]:
+def _run(
+    check: AnyCheck, arguments: dict[str, object], severity: Severity | None
+) -> tuple[Outcome, str, tuple[Finding, ...]]:
     try:
-        findings = tuple(check.judge(**arguments))
+        findings = tuple(_complete(check, each, severity) for each in check.judge(**arguments))
     except Skip as why:
         return Outcome.SKIPPED, str(why), ()
     except Inconclusive as why:
@@ -115,7 +117,10 @@ def _run(check: AnyCheck, arguments: dict[str, object]) -> tuple[Outcome, str, t
 
 
 def _complete(check: AnyCheck, finding: Finding, severity: Severity | None) -> Finding:
-    """Put in what the check need not repeat; cap the severity by the confidence."""
+    """Put in what the check need not repeat; cap the severity by the confidence. Raises TypeError for no finding."""
+    if not _is_finding(finding):
+        message = f"a check yields findings with a Severity, not {finding!r:.80}"
+        raise TypeError(message)
     return replace(
         finding,
         code=check.code,
@@ -123,6 +128,15 @@ def _complete(check: AnyCheck, finding: Finding, severity: Severity | None) -> F
         title=finding.title or check.title,
         cause=finding.cause or check.causes[0],
         severity=severity or _capped(finding.severity, finding.confidence),
+    )
+
+
+def _is_finding(value: object) -> bool:
+    """Tell whether a plug-in, which need not be typed, yielded what it should."""
+    return (
+        isinstance(value, Finding)
+        and isinstance(value.severity, Severity)
+        and isinstance(value.confidence, float | int)
     )
 
 

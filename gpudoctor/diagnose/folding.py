@@ -39,14 +39,18 @@ def _root_of(finding: Finding, ordered: Sequence[Finding]) -> Finding | None:
     """Follow the explanations up to a finding that nothing explains."""
     seen = {id(finding)}
     current, root = finding, None
-    while (parent := _parent_of(current, ordered)) is not None and id(parent) not in seen:
+    while (parent := _parent_of(current, ordered, finding.subject)) is not None and id(parent) not in seen:
         seen.add(id(parent))
         current = root = parent
     return root
 
 
-def _parent_of(finding: Finding, ordered: Sequence[Finding]) -> Finding | None:
-    return next((other for other in ordered if other is not finding and _explains(other, finding)), None)
+def _parent_of(finding: Finding, ordered: Sequence[Finding], subject: str) -> Finding | None:
+    """Return what explains the finding; never what is about another GPU than the symptom that the walk began with."""
+    candidates = (
+        each for each in ordered if each is not finding and not (subject and each.subject not in {"", subject})
+    )
+    return next((each for each in candidates if _explains(each, finding)), None)
 
 
 def _explains(cause: Finding, symptom: Finding) -> bool:

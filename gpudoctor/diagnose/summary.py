@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-from gpudoctor.diagnose.facts import Facts
+from gpudoctor.diagnose.facts import SILENT, Facts, gather
 from gpudoctor.diagnose.registry import BUILT_IN, AnyCheck
 from gpudoctor.model.finding import Finding, Grade, Severity
 from gpudoctor.model.machine import Cuda, Nvml
@@ -14,9 +14,9 @@ from gpudoctor.model.record import dataclass
 from gpudoctor.model.report import Coverage, Outcome, Plugin, Status, Summary, Verdict
 from gpudoctor.model.run import Run, StepTimes
 from gpudoctor.model.snapshot import Snapshot
-from gpudoctor.model.views import Driver
+from gpudoctor.model.views import Driver, Gpus
 
-SILENT = {"timeout": "did not return in time", "crashed": "crashed"}
+SAID_INSTEAD = {"timeout": "did not return in time", "crashed": "crashed", "binding_broken": "has broken bindings"}
 RAN = frozenset({Outcome.PASSED, Outcome.FOUND})
 
 
@@ -112,7 +112,7 @@ def _silent_driver(facts: Facts) -> str:
         library = facts.get(kind)
         status = either(library.status, "") if isinstance(library, (Cuda, Nvml)) else ""
         if status in SILENT:
-            return f"The driver does not answer: {name} {SILENT[status]}"
+            return f"The driver does not answer: {name} {SAID_INSTEAD[status]}"
     return ""
 
 
@@ -121,23 +121,25 @@ def blocked(verdicts: Sequence[Verdict], findings: Sequence[Finding]) -> tuple[s
     if not any(fix.gain.grade is Grade.UNBLOCKS for finding in findings for fix in finding.fixes):
         return ()
     return tuple(
-        verdict.slug for verdict in verdicts if verdict.status not in RAN and verdict.code[:3] in {"GD5", "GD6"}
+        verdict.slug for verdict in verdicts if verdict.status not in RAN and verdict.family in {"input", "compute"}
     )
 
 
-def gpus_seen(snapshot: Snapshot) -> int:
-    """Return how many GPUs a program could use: CUDA's count, else NVML's healthy ones."""
-    if snapshot.cuda is not None and not isinstance(snapshot.cuda.cu_init, Missing):
-        usable = snapshot.cuda.cu_init == 0
-        return len(either(snapshot.cuda.devices, ())) if usable else 0
-    return sum(gpu.status == "ok" for gpu in snapshot.gpus or ())
+def gpus_usable(facts: Facts) -> int:
+    """Return how many GPUs a program could use, by the same rule that the status goes by."""
+    if not _gpu_usable(facts):
+        return 0
+    cuda, listed = facts.get(Cuda), facts.get(Gpus)
+    if isinstance(cuda, Cuda) and not isinstance(cuda.devices, Missing):
+        return len(cuda.devices)
+    return sum(gpu.status == "ok" for gpu in listed) if isinstance(listed, Gpus) else 0
 
 
 def unmet(
     expectation: Expectation, verdicts: Sequence[Verdict], snapshot: Snapshot, *, level: str, checks: Sequence[AnyCheck]
 ) -> str:
     """Return why the caller's expectation is not met, '' where it is."""
-    seen = gpus_seen(snapshot)
+    seen = gpus_usable(gather(snapshot))
     if expectation.gpus is not None and seen != expectation.gpus:
         return f"{expectation.gpus} GPU(s) expected, {seen} usable"
     unjudged = promised_but_unjudged(verdicts, level=level, checks=checks)

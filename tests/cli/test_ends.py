@@ -50,3 +50,22 @@ def test_a_folder_that_is_gone_is_a_usage_error(tmp_path: Path) -> None:
     )
     assert done.returncode == 2
     assert done.stderr == "gpudoctor: the current folder is gone; cd to one that exists\n"
+
+
+@pytest.mark.parametrize(
+    ("shell", "code"),
+    [
+        ("{g} scan --no-such-option 2>/dev/full", 2),
+        ("{g} scan --json --no-such-option >/dev/full", 2),
+        ("{g} scan --json --no-such-option >&-", 2),
+        ("{{ {g} scan --json --no-such-option; echo $? >&2; }} | true", 0),
+    ],
+)
+def test_the_exit_code_survives_streams_that_take_nothing(shell: str, code: int) -> None:
+    done = subprocess.run(
+        ["bash", "-c", shell.format(g=f"{sys.executable} -m gpudoctor")], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == code
+    assert "Traceback" not in done.stderr
+    if code == 0:
+        assert done.stderr.splitlines()[-1] == "2"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -100,6 +101,14 @@ def test_whatever_a_check_raises_is_an_outcome(raised: Exception, outcome: Outco
     verdict = judge(declared(raises), GPU_MACHINE)
     assert verdict.status is outcome
     assert str(raised) in verdict.reason
+
+
+@pytest.mark.parametrize("yielded", [{"summary": "a dict"}, None, replace(finding(), severity="error")])  # type: ignore[arg-type]
+def test_a_check_that_yields_no_finding_crashed_and_the_scan_goes_on(yielded: Any) -> None:
+    def wrong(driver: Driver) -> Iterator[Any]:
+        yield yielded
+
+    assert judge(declared(wrong), GPU_MACHINE).status is Outcome.CRASHED
 
 
 def test_the_engine_fills_in_code_slug_and_cause() -> None:

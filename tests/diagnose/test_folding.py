@@ -81,3 +81,11 @@ def test_what_is_wrong_with_one_gpu_does_not_explain_what_is_wrong_with_another(
     for subject, caused_by in (("GPU 0", None), ("GPU 1", "GD802"), ("", "GD802")):
         folded = fold([lost, replace(hot, subject=subject)])
         assert next(each.caused_by for each in folded if each.code == "GD801") == caused_by
+
+
+def test_not_even_over_a_finding_that_is_about_no_gpu() -> None:
+    gone = replace(found("GD802", "hardware-power-heat"), subject="GPU 0")
+    middle = found("GD112", "container-no-gpu")
+    other = replace(found("GD801", "cpu-placement"), subject="GPU 1")
+    folded = {each.code: each.caused_by for each in fold([gone, middle, other])}
+    assert folded["GD801"] in {None, "GD112"}
