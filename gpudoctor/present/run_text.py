@@ -201,7 +201,7 @@ def _fixes(report: Report, run: Run, style: Style, limit: int) -> Iterator[str]:
         yield f"   {len(report.fixes) - limit} more: gpudoctor report --json"
     yield from bound
     most = together(run.steps.shares) if run.steps is not None and len(report.fixes) > 1 else None
-    if most is not None and most >= WORTH_SAYING:
+    if most is not None and most >= WORTH_SAYING and f"<= {most:.2g}x" not in "".join(bound):
         yield f"   {'all of them together, at most:':<{GAIN_AT - 3}}{f'<= {most:.2g}x':<{GRADE_AT - GAIN_AT}}bound"
 
 
