@@ -28,7 +28,9 @@ BOM = b"\xef\xbb\xbf"  # editors on Windows put it first
 MAX_SNAPSHOT_BYTES = 64 * 1024 * 1024  # a real one is under 1 MiB; a larger file is not a snapshot
 MAX_BASELINE_BYTES = 4 * 1024 * 1024  # 200 bytes a finding; nobody accepts ten thousand
 # Characters that steer a terminal or hide text: DEL and C1, zero-width and bidi controls, line separators, the BOM.
-STEERING = re.compile("[\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]")
+# Lone surrogates are bytes of a name that is not UTF-8: no JSON reader takes them.
+STEERING = re.compile("[\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ud800-\udfff\ufeff]")
+DEEPEST = 8  # steps of a path in `missing`: more than the model is deep
 STEP = re.compile(r"([A-Za-z_][\w.\-]*?)(?=\.|\[|$)|\[(\d{1,4})\]")
 
 T = TypeVar("T")
@@ -52,6 +54,9 @@ def to_builtins(value: object, missing: dict[str, str], path: str = "") -> Json:
     if isinstance(value, tuple):
         items = enumerate(cast("tuple[object, ...]", value))
         return [to_builtins(item, missing, f"{path}[{index}]") for index, item in items]
+    if isinstance(value, float) and not math.isfinite(value):
+        missing[path] = f"not a finite number: {value}"
+        return None
     return value.value if isinstance(value, Enum) else value
 
 
@@ -103,8 +108,8 @@ def loads(data: bytes | str) -> Json:
     import msgspec  # noqa: PLC0415  # see the module's docstring
 
     try:
-        return msgspec.json.decode(data.removeprefix(BOM))
-    except (msgspec.DecodeError, RecursionError, UnicodeDecodeError) as error:
+        return msgspec.json.decode(data.encode() if isinstance(data, str) else data.removeprefix(BOM))
+    except (msgspec.DecodeError, RecursionError, UnicodeError) as error:
         raise ValueError(str(error)) from error
 
 
@@ -129,7 +134,7 @@ def dumps_line(document: Json) -> str:
 
 
 def _escaped(text: str) -> str:
-    return STEERING.sub(lambda char: f"\\u{ord(char[0]):04x}", text)
+    return STEERING.sub(lambda char: "\\ufffd" if "\ud800" <= char[0] <= "\udfff" else f"\\u{ord(char[0]):04x}", text)
 
 
 def load_baseline(data: bytes, *, name: str) -> Baseline:
@@ -218,6 +223,8 @@ def _plant(document: dict[str, Json], path: str, leaf: Json) -> None:
     Objects are made on the way only where all that they hold is optional: half a trial would be none.
     """
     steps: list[str | int] = [match[1] or int(match[2]) for match in STEP.finditer(path)]
+    if len(steps) > DEEPEST:
+        return
     node: Json = document
     for step, following in zip_longest(steps, steps[1:]):
         if _is_array(node) and isinstance(step, int):

@@ -158,3 +158,21 @@ def test_the_schema_refuses_a_wrong_type() -> None:
 
 def test_the_report_schema_is_a_schema() -> None:
     jsonschema.Draft202012Validator.check_schema(schema(Report))
+
+
+def test_a_name_that_is_not_utf8_is_written_as_valid_json() -> None:
+    written = dumps(snapshot_to_builtins(Snapshot(env={"LD_LIBRARY_PATH": "/opt/\udcff/lib"})))
+    written.encode()
+    assert load_snapshot(written.encode()).env == {"LD_LIBRARY_PATH": "/opt/\ufffd/lib"}
+
+
+def test_a_number_that_json_has_no_word_for_is_missing_with_its_reason() -> None:
+    trial = Trial(name="baseline", values={"loss": float("nan")})
+    document = snapshot_to_builtins(Snapshot(probe=Probe(trials={"baseline": trial})))
+    assert document["missing"]["probe.trials.baseline.values.loss"] == "not a finite number: nan"
+    dumps(document)
+
+
+def test_a_path_deeper_than_the_model_builds_nothing() -> None:
+    snapshot = load_snapshot(json.dumps({"missing": {"host." * 100_000 + "x": "why"}}).encode())
+    assert snapshot.host is None
