@@ -192,14 +192,16 @@ def _install_release(
     if either(tensorflow.origin, "official_wheel") != "official_wheel" or not release.and_cuda:
         return ()  # pip's wheels do not belong into conda or NVIDIA's container; before 2.14 they bring no CUDA
     own = versions.minor(python.version) if python is not None and isinstance(python.version, str) else ""
-    fitting = [each for each in release.python if not _extra_fails(release.latest, each)]
+    fitting = [each for each in release.python if not extra_fails(release.latest, each)]
     where = f", Python {fitting[-1]}" if own not in fitting else ""
+    package = with_cuda(release.latest, capabilities)
+    make = f"uv venv --python {fitting[-1]} ~/tf && uv pip install --python ~/tf"
     return (
         Fix(
             id="install-older-tensorflow",
             title=f"{verb} TensorFlow {release.latest}{where}",
             action="command",
-            text=f"pip install {with_cuda(release.latest, capabilities)}",
+            text=f"{make if where else 'pip install'} {package}",
             gain=unblocks("its code runs here"),
             risk="medium",
             effort_minutes=30,
@@ -207,7 +209,7 @@ def _install_release(
     )
 
 
-def _extra_fails(version: str, python: str) -> bool:
+def extra_fails(version: str, python: str) -> bool:
     """Tell whether pip cannot resolve the and-cuda extra of this version on this Python."""
     defect = tensorflow_releases.defect("tensorrt-pin-py311", version)
     return defect is not None and defect.applies(python=f"{python}.0") is True

@@ -68,7 +68,8 @@ def test_wsl_is_judged_by_windows_numbers() -> None:
 
 def test_who_cannot_change_the_driver_is_given_a_release_that_it_runs() -> None:
     (finding,) = judge(too_old, OLD).findings
-    assert finding.fixes[1].text == "pip install 'tensorflow[and-cuda]==2.14.1'"
+    environment = "uv venv --python 3.10 ~/tf && uv pip install --python ~/tf "
+    assert finding.fixes[1].text == f"{environment}'tensorflow[and-cuda]==2.14.1'"
     assert "Python 3.10" in finding.fixes[1].title
     h100 = judge(too_old, with_trial(make_machine(driver="535.183.01"), broken())).findings[0]
     assert h100.fixes[1].text == "pip install 'tensorflow[and-cuda]==2.15.1'"

@@ -33,7 +33,8 @@ def test_the_last_release_with_its_code_is_named() -> None:
 def test_kepler_goes_back_further_and_to_another_python() -> None:
     k80 = make_gpu(name="Tesla K80", cc="3.7", memory_mib=11441)
     (finding,) = judge(filtered, with_trial(make_machine((k80,), driver="470.256.02"), on_cpu())).findings
-    assert finding.fixes[0].text == "pip install 'tensorflow[and-cuda]==2.14.1'"
+    environment = "uv venv --python 3.10 ~/tf && uv pip install --python ~/tf "
+    assert finding.fixes[0].text == f"{environment}'tensorflow[and-cuda]==2.14.1'", "complete by itself"
     assert "Python 3.10" in finding.fixes[0].title
 
 

@@ -37,23 +37,15 @@ from gpudoctor.sdk import (
     either,
     gpus,
     must_know,
-    unblocks,
     weigh_unusable,
 )
+from gpudoctor_checks.installing import OTHER_BUILD
 from gpudoctor_checks.libraries.gpu_code import lowest, named
 from gpudoctor_checks.remedies import install_release_for
 
 # tensorflow/core/common_runtime/gpu/gpu_device.cc, GetMinGPUMultiprocessorCount: the smaller of 8 and the largest count.
 MIN_MULTIPROCESSORS = 8
 VARIABLE = "TF_MIN_GPU_MULTIPROCESSOR_COUNT"
-OTHER_BUILD = Fix(
-    id="other-build",
-    title="Use a TensorFlow with code for this GPU",
-    action="manual",
-    text="Use an image or package built for this compute capability, or build TensorFlow with it",
-    gain=unblocks("a GPU below the build's minimum is never used"),
-    effort_minutes=60,
-)
 
 
 @check(

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from gpudoctor.sdk import Fix, Library, Packages, TensorFlow, either, tensorflow_releases, unblocks, versions
+from gpudoctor_checks.installing import release_for
 from gpudoctor_checks.remedies import advised_version, with_cuda
 
 FIRST_WITH_EXTRA = "2.14"  # the and-cuda extra exists from 2.14 on (METADATA of the wheels)
@@ -76,7 +77,7 @@ def provide_libraries(
         newer = _fix(
             "install-tensorflow",
             "Or use a release that brings its CUDA along",
-            f"pip install 'tensorflow[and-cuda]=={advised_version()}'",
+            f"pip install {_newest_for(capabilities)}",
             minutes=60,
             risk="medium",
         )
@@ -85,6 +86,11 @@ def provide_libraries(
     if all(wheels):
         return (mend_runpath(version) or _reinstall(wheels),)
     return (_fix("install-tensorflow", "TensorFlow with its CUDA libraries", _with_extra(version, capabilities)),)
+
+
+def _newest_for(capabilities: Sequence[int]) -> str:
+    release = release_for(capabilities, None, "")
+    return with_cuda(release.latest if release is not None else advised_version(), capabilities)
 
 
 def mend_runpath(version: str) -> Fix | None:

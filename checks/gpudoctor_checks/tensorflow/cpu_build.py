@@ -31,6 +31,7 @@ from gpudoctor.sdk import (
     Kernel,
     NotApplicable,
     Packages,
+    Python,
     Severity,
     TensorFlow,
     Trial,
@@ -40,8 +41,8 @@ from gpudoctor.sdk import (
     unblocks,
     weigh_unusable,
 )
+from gpudoctor_checks.installing import ARM, install_tensorflow
 from gpudoctor_checks.presence import gpu_present
-from gpudoctor_checks.remedies import RUN_NGC, advised_version, with_cuda
 
 
 def _fix(name: str, title: str, text: str, minutes: float) -> Fix:
@@ -52,7 +53,7 @@ def _fix(name: str, title: str, text: str, minutes: float) -> Fix:
 LAST_NATIVE = _fix(
     "last-native-windows-gpu",
     "Or the last native GPU release, Python 3.10",
-    "pip install 'tensorflow<2.11' 'numpy<2'",
+    'py -3.10 -m venv tf && tf\\Scripts\\pip install "tensorflow<2.11" "numpy<2"',
     30,
 )
 CONDA = _fix(
@@ -77,6 +78,7 @@ def cpu_only(
     host: Host | None,
     packages: Packages | None,
     devices: Devices | None,
+    python: Python | None,
     baseline: Trial | None,
 ) -> Iterator[Finding]:
     """Find a build without CUDA; it is a trouble only where a GPU is there."""
@@ -103,27 +105,25 @@ def cpu_only(
             Evidence(label="package", value=f"{distribution} {version}".strip(), source="installed packages"),
             Evidence(label="nvidia wheels, useless", value=useless, source="installed packages"),
         ),
-        fixes=_fixes(tensorflow, host, devices, system) if present is not False else (),
+        fixes=_fixes(tensorflow, devices, driver, host, python) if present is not False else (),
         cause="windows-native" if system == "windows" else "cpu-build",
     )
 
 
-def _fixes(tensorflow: TensorFlow, host: Host | None, devices: Devices | None, system: str) -> tuple[Fix, ...]:
-    if system == "windows":
-        return (_in_wsl(), LAST_NATIVE)
-    if system == "darwin":
-        return ()
-    if host is not None and either(host.arch, "x86_64") in {"aarch64", "arm64"}:
-        return (RUN_NGC,)
-    if either(tensorflow.origin, "") == "conda":
+def _fixes(
+    tensorflow: TensorFlow, devices: Devices | None, driver: Driver | None, host: Host | None, python: Python | None
+) -> tuple[Fix, ...]:
+    system = either(host.os, "linux") if host is not None else "linux"
+    arm = host is not None and either(host.arch, "x86_64") in ARM
+    if either(tensorflow.origin, "") == "conda" and system == "linux" and not arm:
         return (CONDA,)
-    version = either(tensorflow.version, "")
-    package = with_cuda(version or advised_version(), devices.compute_capabilities if devices is not None else ())
-    remove = "pip uninstall -y tensorflow tensorflow-cpu tensorflow-intel"
-    return (_fix("install-tensorflow", "Install the CUDA build", f"{remove} && pip install {package}", 3),)
-
-
-def _in_wsl() -> Fix:
-    install = f"python3 -m venv ~/tf && ~/tf/bin/pip install 'tensorflow[and-cuda]=={advised_version()}'"
-    text = f'wsl --install -d Ubuntu && wsl -d Ubuntu -- sh -c "{install}"'
-    return _fix("install-in-wsl", "Install TensorFlow with CUDA inside WSL2", text, 20)
+    install = install_tensorflow(
+        "Install the CUDA build",
+        wanted=either(tensorflow.version, ""),
+        before="pip uninstall -y tensorflow tensorflow-cpu tensorflow-intel && ",
+        devices=devices,
+        driver=driver,
+        host=host,
+        python=python,
+    )
+    return (*install, LAST_NATIVE) if system == "windows" else install

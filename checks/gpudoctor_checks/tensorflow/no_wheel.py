@@ -20,6 +20,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from gpudoctor.sdk import (
+    Devices,
     Driver,
     Evidence,
     Finding,
@@ -37,6 +38,7 @@ from gpudoctor.sdk import (
     unblocks,
     versions,
 )
+from gpudoctor_checks.installing import make_environment
 from gpudoctor_checks.presence import gpu_present
 from gpudoctor_checks.remedies import advised_version
 from gpudoctor_checks.tensorflow.importable import weigh_import
@@ -65,6 +67,7 @@ def none_fits(
     tensorflow: TensorFlow,
     host: Host | None,
     driver: Driver | None,
+    devices: Devices | None,
     kernel: Kernel | None,
     baseline: Trial | None,
 ) -> Iterator[Finding]:
@@ -74,12 +77,13 @@ def none_fits(
     version: str = must_know(python.version, "the version of Python")
     linux = host is not None and either(host.os, "") == "linux"
     arch = either(host.arch, "x86_64") if host is not None else "x86_64"
+    fixes: tuple[Fix, ...] = (GLIBC_IMAGE,)
     if linux and host is not None and either(host.libc, "").startswith("musl"):
-        words, fix = "musl, as in Alpine", GLIBC_IMAGE
+        words = "musl, as in Alpine"
     elif linux and arch not in PROCESSORS:
-        words, fix = f"the processor {arch}", None
+        words, fixes = f"the processor {arch}", (_build(arch),)
     elif not tensorflow_releases.releases_for_python(version):
-        words, fix = f"Python {versions.minor(version)}", _with_python()
+        words, fixes = f"Python {versions.minor(version)}", make_environment(devices, driver, host)
     else:
         return
     weight = weigh_import(LISTED, tensorflow, baseline)
@@ -93,27 +97,13 @@ def none_fits(
             Evidence(label="wheels exist for", value=_range(), source="file list of the package"),
             Evidence(label="processor", value=arch, source="host"),
         ),
-        fixes=(fix,) if fix is not None else (_build(arch),),
+        fixes=fixes,
     )
 
 
 def _range() -> str:
     release = tensorflow_releases.release_of(advised_version())
     return f"Python {release.python[0]} to {release.python[-1]} ({release.latest})" if release is not None else "others"
-
-
-def _with_python() -> Fix:
-    release = tensorflow_releases.release_of(advised_version())
-    fitting = release.python[-2] if release is not None else "3.12"  # not the newest: other packages lag behind as well
-    install = f"uv pip install --python ~/tf 'tensorflow[and-cuda]=={advised_version()}'"
-    return Fix(
-        id="fitting-python",
-        title=f"Make an environment with Python {fitting}",
-        action="command",
-        text=f"uv venv --python {fitting} ~/tf && {install}",
-        gain=unblocks("pip has a wheel for it"),
-        effort_minutes=5,
-    )
 
 
 def _build(arch: str) -> Fix:

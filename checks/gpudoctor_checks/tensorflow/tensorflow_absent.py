@@ -21,10 +21,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from gpudoctor.sdk import (
+    Devices,
     Driver,
     Evidence,
     Finding,
     Fix,
+    Host,
     Kernel,
     Packages,
     Python,
@@ -36,8 +38,8 @@ from gpudoctor.sdk import (
     must_know,
     unblocks,
 )
+from gpudoctor_checks.installing import install_tensorflow
 from gpudoctor_checks.presence import gpu_present
-from gpudoctor_checks.remedies import advised_version, with_cuda
 
 
 def _fix(name: str, title: str, text: str) -> Fix:
@@ -72,6 +74,8 @@ def absent(
     python: Python | None,
     packages: Packages | None,
     driver: Driver | None,
+    devices: Devices | None,
+    host: Host | None,
     kernel: Kernel | None,
     baseline: Trial | None,
 ) -> Iterator[Finding]:
@@ -85,7 +89,12 @@ def absent(
             confidence=0.2 if trained else 0.97,
             basis="searched the environment's packages" + (", but the probe trained" if trained else ""),
             evidence=(Evidence(label="interpreter", value=executable, source="target environment"),),
-            fixes=(POINT, _install(python)),
+            fixes=(
+                POINT,
+                *install_tensorflow(
+                    "Or install TensorFlow here", devices=devices, driver=driver, host=host, python=python
+                ),
+            ),
         )
         return
     error = either(tensorflow.import_error, "")
@@ -106,11 +115,6 @@ def absent(
         fixes=(fix,),
         cause=cause,
     )
-
-
-def _install(python: Python | None) -> Fix:
-    version = advised_version(either(python.version, "") if python is not None else "")
-    return _fix("install-tensorflow", "Or install TensorFlow here", f"pip install {with_cuda(version, ())}")
 
 
 def _version(packages: Packages | None, name: str) -> str:
