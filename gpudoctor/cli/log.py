@@ -46,7 +46,7 @@ def run(arguments: Arguments) -> int:
     report = replace(
         judge_text(snapshot, checks, plugins=known.plugins, severities=settings.severities),
         tool={"name": "gpudoctor", "version": __version__},
-        target={"executable": ", ".join(arguments.files), "chosen_by": source},
+        target={"executable": _named(arguments), "chosen_by": source},
         started_at=started_at,
         duration_s=round(time.perf_counter() - begun, 3),
         fail_on=arguments.fail_on or settings.fail_on,
@@ -55,6 +55,11 @@ def run(arguments: Arguments) -> int:
         write_file(arguments.save_snapshot, dumps(snapshot_to_builtins(report.snapshot)) + "\n")
     outputs.write(wanted, report, verbose=arguments.verbose, target_shown=False)
     return exit_code(report)
+
+
+def _named(arguments: Arguments) -> str:
+    files = ", ".join(arguments.files)
+    return files if arguments.include_identifiers else rewriter_of_this_machine()(files)
 
 
 def told_by(arguments: Arguments, files: list[str]) -> Snapshot:

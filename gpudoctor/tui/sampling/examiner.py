@@ -27,6 +27,7 @@ from gpudoctor.errors import GpudoctorError, SnapshotError
 from gpudoctor.model.finding import Severity
 from gpudoctor.model.missing import either
 from gpudoctor.model.report import Report
+from gpudoctor.redaction import redact, rewriter_of_this_machine
 from gpudoctor.tui.messages import Progress
 from gpudoctor.tui.sampling.wire import send
 
@@ -73,7 +74,7 @@ def _report(options: argparse.Namespace) -> tuple[Report, Registry]:
         python = either(snapshot.python.executable, "?") if snapshot.python is not None else "?"
         target: Mapping[str, str] = {"executable": python, "chosen_by": f"snapshot {options.snapshot}"}
     else:
-        chosen = choose_target(options.python, environ=os.environ, folder=Path.cwd())
+        chosen = choose_target(options.python, environ=os.environ, folder=Path.cwd(), proc=options.root / "proc")
         level = options.level
         request = Request(
             target=chosen,
@@ -82,8 +83,9 @@ def _report(options: argparse.Namespace) -> tuple[Report, Registry]:
             force=options.force,
             trials=(options.trial,) if options.trial else None,
         )
-        snapshot = examine(request, checks, _Teller())
-        target = {"executable": str(chosen.executable), "chosen_by": chosen.chosen_by}
+        rewrite = rewriter_of_this_machine()
+        snapshot = redact(examine(request, checks, _Teller()), rewrite=rewrite)  # a screenshot is a report too
+        target = {"executable": rewrite(str(chosen.executable)), "chosen_by": chosen.chosen_by}
     report = diagnose(snapshot, checks, level=level, plugins=known.plugins, severities=severities)
     ended = datetime.now(timezone.utc)
     return replace(
