@@ -11,7 +11,7 @@ import pytest
 from gpudoctor import codec
 from tests.profile.launched import run, with_tensorflow
 
-pytestmark = pytest.mark.tensorflow
+pytestmark = [pytest.mark.tensorflow, pytest.mark.long]
 SCRIPTS = Path(__file__).parent / "scripts"
 FAULTY = sorted(each.name for each in SCRIPTS.glob("fault_*.py"))
 HEALTHY = sorted(each.name for each in SCRIPTS.glob("healthy_*.py"))
