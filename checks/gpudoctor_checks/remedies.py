@@ -102,7 +102,7 @@ def give_container_gpu(kind: str, *, capabilities: bool = False) -> Fix:
     }
     return Fix(
         id="give-container-gpu",
-        title="Start the container with the GPU",
+        title="On the host: start it with the GPU",
         action="setting" if kind == "kubernetes" else "command",
         text=commands.get(kind, f"{docker} IMAGE"),
         gain=unblocks("the container gets device nodes and driver libraries"),

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from gpudoctor.diagnose import registry
+from gpudoctor.diagnose.engine import diagnose
 from gpudoctor.model.finding import Severity
 from gpudoctor.model.machine import Cuda, Nvml
 from gpudoctor.model.missing import Missing
@@ -78,3 +80,15 @@ def test_a_container_that_was_given_its_device_is_not_accused() -> None:
 
 def test_outside_a_container_it_does_not_apply() -> None:
     assert judge(no_gpu_given, no_gpu_machine()).status is Outcome.PASSED
+
+
+@pytest.mark.parametrize("variables", [{}, {"NVIDIA_DRIVER_CAPABILITIES": "utility"}])
+def test_a_container_with_nodes_and_no_libcuda_is_started_anew_before_the_loader_is_blamed(
+    variables: dict[str, str],
+) -> None:
+    mounted = changed(DOCKER, nvml=Nvml(status="ok"), cuda=NO_LIBRARY)
+    machine = with_env(with_trial(mounted, on_cpu()), **variables)
+    first = diagnose(machine, registry.load().checks).fixes[0]
+    assert first.id == "give-container-gpu"
+    assert "NVIDIA_DRIVER_CAPABILITIES=compute,utility" in first.text
+    assert "host" in first.title

@@ -59,3 +59,9 @@ def test_cuda_wheels_beside_a_build_that_never_opens_them_are_counted() -> None:
 def test_a_rocm_build_is_for_other_gpus() -> None:
     machine = changed(CPU_BUILD, tensorflow={"is_rocm_build": True})
     assert judge(cpu_only, machine).status is Outcome.PASSED
+
+
+def test_a_cpu_build_that_trained_on_the_gpu_is_a_contradiction_not_a_pass() -> None:
+    verdict = judge(cpu_only, with_trial(CPU_BUILD, trained()))
+    assert verdict.status is Outcome.INCONCLUSIVE
+    assert "trained on the GPU" in verdict.reason

@@ -13,7 +13,7 @@ from gpudoctor.testing import judge
 from gpudoctor_checks.libraries.cudnn_version import unaccepted
 from tests.checks.case import Case
 from tests.checks.healthy import no_gpu_machine
-from tests.checks.machines import changed, healthy_h100, make_gpu, make_machine, with_library, without
+from tests.checks.machines import changed, healthy_h100, make_gpu, make_machine, with_env, with_library, without
 from tests.checks.software import cudnn
 from tests.checks.trials import broken
 
@@ -84,3 +84,17 @@ def test_a_dense_network_on_the_gpu_does_not_acquit_cudnn() -> None:
 def test_without_a_gpu_nobody_needs_cudnn() -> None:
     assert judge(unaccepted, no_gpu_machine()).status is Outcome.PASSED
     assert judge(unaccepted, without(HEALTHY, "libraries")).status is Outcome.SKIPPED
+
+
+@pytest.mark.parametrize(
+    ("path", "text"),
+    [
+        ("/usr/lib/wsl/lib:/opt/cudnn/lib:/opt/my libs", "export LD_LIBRARY_PATH='/usr/lib/wsl/lib:/opt/my libs'"),
+        ("/opt/cudnn/lib/:/opt/other/lib", "export LD_LIBRARY_PATH=/opt/other/lib"),
+        ("/opt/cudnn/lib", "unset LD_LIBRARY_PATH"),
+        ("/opt/cudnn/lib::", "unset LD_LIBRARY_PATH"),
+    ],
+)
+def test_only_the_folder_at_fault_is_taken_off_the_path(path: str, text: str) -> None:
+    (finding,) = judge(unaccepted, with_env(SHADOWED, LD_LIBRARY_PATH=path)).findings
+    assert finding.fixes[0].text == text

@@ -11,7 +11,7 @@ from gpudoctor.model.observed import LogEvent, Trial
 from gpudoctor.model.report import Outcome
 from gpudoctor.model.snapshot import Snapshot
 from gpudoctor.testing import judge
-from gpudoctor_checks.memory.fragmentation import fragmented
+from gpudoctor_checks.memory.fragmentation import FEWER_SHAPES, fragmented
 from tests.checks.case import Case
 from tests.checks.machines import MIB, broken, healthy_h100, with_env, with_events, with_trial, without
 
@@ -108,3 +108,10 @@ def test_the_worst_of_several_is_shown_with_their_number() -> None:
     worse = replace(an_oom(), line=99, values={**an_oom().values, "fragmentation_share": "0.97"})
     finding = the_finding(a_machine(None, an_oom(), worse))
     assert {each.label: each.value for each in finding.evidence}.items() >= {"fragmentation": 0.97, "times": 2}.items()
+
+
+def test_batches_of_few_shapes_need_lengths_that_are_fixed() -> None:
+    """padded_batch alone pads each batch to its own longest, which gives as many shapes as before."""
+    assert "bucket_by_sequence_length" in FEWER_SHAPES.text
+    assert "pad_to_bucket_boundary=True" in FEWER_SHAPES.text
+    assert "padded_shapes=" in FEWER_SHAPES.text

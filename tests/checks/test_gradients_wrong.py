@@ -100,3 +100,19 @@ def test_it_is_skipped_at_quick() -> None:
 
 def test_a_training_that_went_well_is_no_comparison() -> None:
     assert judge(wrong, with_trial(a_machine(None), trained())).status is Outcome.SKIPPED
+
+
+@pytest.mark.parametrize("error", [0.5, float("nan")])
+@pytest.mark.parametrize("prefix", ["", "mixed_"])
+def test_figures_beyond_the_tolerance_outweigh_the_word_ok(error: float, prefix: str) -> None:
+    figures = {f"{prefix}max_relative_error": error, f"{prefix}tolerance": 1e-3}
+    verdict = judge(wrong, a_machine(replace(a_comparison(), values=figures)))
+    assert verdict.findings[0].severity is Severity.ERROR
+
+
+def test_a_loss_that_rises_outweighs_the_word_ok() -> None:
+    good = trained()
+    for last in (2.31, 2.4, float("nan")):
+        rising = replace(good, arms=(replace(good.arms[0], loss_first=2.31, loss_last=last),))
+        (finding,) = judge(wrong, with_trial(a_machine(a_comparison()), rising)).findings
+        assert "does not learn" in finding.summary

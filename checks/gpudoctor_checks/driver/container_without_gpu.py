@@ -39,7 +39,6 @@ from gpudoctor.sdk import (
     check,
     either,
     must_know,
-    unblocks,
     weigh_unusable,
 )
 from gpudoctor_checks.remedies import give_container_gpu
@@ -50,7 +49,7 @@ LDCONFIG = Fix(
     title="Was it given the GPU? Refresh the loader",
     action="command",
     text="ldconfig",
-    gain=unblocks("libcuda is mounted where this image's loader does not look"),
+    gain=Gain(grade=Grade.UNPROVEN, basis="helps only where libcuda is mounted and this image's loader does not look"),
     effort_minutes=1,
 )
 

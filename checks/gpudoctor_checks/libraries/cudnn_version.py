@@ -11,7 +11,7 @@ Why it matters
     its own cuDNN wheel) replaced the one TensorFlow needs.
 
 How to fix
-    If a path shadows the right one, take it off: unset LD_LIBRARY_PATH, and restart Python.
+    If a path shadows the right one, take that folder off LD_LIBRARY_PATH and restart Python.
     If the wheel itself is too old, raise it: pip install 'nvidia-cudnn-cu12>=9.3,<10'. Where PyTorch pins another
     cuDNN, keep the two frameworks in two environments.
     The driver is not the fault, and memory settings do not help.
@@ -24,6 +24,7 @@ from collections.abc import Iterator
 from gpudoctor.sdk import (
     Devices,
     Driver,
+    Environment,
     Evidence,
     Finding,
     Kernel,
@@ -40,7 +41,7 @@ from gpudoctor.sdk import (
     tensorflow_releases,
     versions,
 )
-from gpudoctor_checks.libraries.cudnn_wheels import UNSET_PATH, raise_cudnn
+from gpudoctor_checks.libraries.cudnn_wheels import drop_folder, raise_cudnn
 from gpudoctor_checks.libraries.dense_trial import weigh_cudnn
 from gpudoctor_checks.presence import gpu_present
 
@@ -58,6 +59,7 @@ def unaccepted(
     driver: Driver | None,
     kernel: Kernel | None,
     devices: Devices | None,
+    env: Environment | None,
     baseline: Trial | None,
 ) -> Iterator[Finding]:
     """Apply TensorFlow's own rule to the cuDNN that would be loaded."""
@@ -89,7 +91,10 @@ def unaccepted(
             Evidence(label="shadows", value=shadowed or "nothing", source="search order"),
             Evidence(label="built with cuDNN", value=built, source="build"),
         ),
-        fixes=(UNSET_PATH,) if by_path and shadowed else raise_cudnn(tensorflow, built, devices, by_path=by_path),
+        fixes=(
+            *((drop_folder(library, env),) if by_path else ()),
+            *(() if by_path and shadowed else raise_cudnn(tensorflow, built, devices)),
+        ),
     )
 
 

@@ -2,22 +2,46 @@
 
 from __future__ import annotations
 
-from gpudoctor.sdk import Devices, Fix, TensorFlow, cudnn_releases, either, tensorflow_releases, unblocks, versions
+import shlex
+
+from gpudoctor.sdk import (
+    Devices,
+    Environment,
+    Fix,
+    Library,
+    TensorFlow,
+    cudnn_releases,
+    either,
+    tensorflow_releases,
+    unblocks,
+    versions,
+)
 from gpudoctor_checks.remedies import with_cuda
 
+PATH = "LD_LIBRARY_PATH"
 CUDNN_9 = 9
 NEWEST_CUDNN = "9.28"  # what pip takes on the day of the facts (cudnn_releases)
-UNSET_PATH = Fix(
-    id="unset-ld-library-path",
-    title="Drop the path that puts that cuDNN first",
-    action="command",
-    text="unset LD_LIBRARY_PATH",
-    gain=unblocks("TensorFlow finds the cuDNN it was built for"),
-    effort_minutes=1,
-)
 
 
-def raise_cudnn(tensorflow: TensorFlow, built: str, devices: Devices | None, *, by_path: bool) -> tuple[Fix, ...]:
+def drop_folder(library: Library, env: Environment | None) -> Fix:
+    """Return how to take the one folder off the path; the others on it may be needed (WSL's, a cluster's modules)."""
+    folder = str(either(library.path, "")).rpartition("/")[0].rstrip("/")
+    listed = ((env.get(PATH) if env is not None else None) or "").split(":")
+    kept = [each for each in listed if each and each.rstrip("/") != folder]
+    alone = not kept or len(kept) == len(
+        [each for each in listed if each]
+    )  # the folder may be on it under another name
+    return Fix(
+        id="unset-ld-library-path",
+        title="Drop the path that puts that cuDNN first",
+        action="command",
+        text=f"unset {PATH}" if alone else f"export {PATH}={shlex.quote(':'.join(kept))}",
+        gain=unblocks("TensorFlow finds the cuDNN it was built for"),
+        effort_minutes=1,
+    )
+
+
+def raise_cudnn(tensorflow: TensorFlow, built: str, devices: Devices | None) -> tuple[Fix, ...]:
     major = int(built.partition(".")[0])
     bound = f">={built},<{major + 1}"
     oldest = min(devices.compute_capabilities) if devices is not None else None
@@ -38,7 +62,7 @@ def raise_cudnn(tensorflow: TensorFlow, built: str, devices: Devices | None, *, 
         gain=unblocks("convolutions and recurrent layers need it"),
         effort_minutes=3,
     )
-    return (UNSET_PATH, fix) if by_path else (fix,)
+    return (fix,)
 
 
 def keep_older_cudnn(tensorflow: TensorFlow, oldest: int, last: str | None) -> tuple[Fix, ...]:

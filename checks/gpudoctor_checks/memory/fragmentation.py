@@ -56,7 +56,10 @@ FEWER_SHAPES = Fix(
     id="fewer-shapes",
     title="Give batches few different shapes",
     action="diff",
-    text="dataset = dataset.padded_batch(128, drop_remainder=True)",
+    text="dataset = dataset.bucket_by_sequence_length(\n"
+    "    lambda x, y: tf.shape(x)[0], bucket_boundaries=[64, 128, 256], bucket_batch_sizes=[128, 64, 32, 16],\n"
+    "    pad_to_bucket_boundary=True, drop_remainder=True)  # none longer than the last\n"
+    "# or one shape: dataset.padded_batch(128, padded_shapes=([256], []), drop_remainder=True)",
     gain=Gain(grade=Grade.UNPROVEN, basis="pieces of equal size are used again"),
     effort_minutes=30,
 )

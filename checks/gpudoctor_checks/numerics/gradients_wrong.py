@@ -20,7 +20,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from gpudoctor.sdk import Devices, Finding, Fix, Inconclusive, Severity, Trial, check, unblocks
+from gpudoctor.sdk import Devices, Finding, Fix, Inconclusive, Severity, Trial, check, either, unblocks
 from gpudoctor_checks.figures import known
 
 COMPARED = 0.95  # both sides were computed here; left open is a fault of the reference itself
@@ -83,8 +83,8 @@ FIXES = (
 )
 def wrong(gradcheck: Trial, baseline: Trial | None, devices: Devices | None) -> Iterator[Finding]:
     """Judge the comparison with the float64 reference; gradients that are right must also make the loss fall."""
-    flat = baseline is not None and baseline.status == "failed"
-    if gradcheck.status == "failed":
+    flat = baseline is not None and _learnt_nothing(baseline)
+    if gradcheck.status == "failed" or _beyond_rounding(gradcheck):
         stopgaps = (fix for arm, fix in STOPGAPS.items() if gradcheck.reason.startswith(f"{arm},"))
         basis = f"the probe compared them{', and its loss did not fall' if flat else ''}"
         words = f"The {gradcheck.device} computes gradients that rounding cannot explain."
@@ -97,6 +97,24 @@ def wrong(gradcheck: Trial, baseline: Trial | None, devices: Devices | None) -> 
         raise Inconclusive(f"the comparison did not end: {gradcheck.reason or gradcheck.status}")
     elif devices is not None and gradcheck.device != "GPU":
         raise Inconclusive("the gradients were compared on the CPU only; the GPU was not tried")
+
+
+def _beyond_rounding(gradcheck: Trial) -> bool:
+    """Believe the figures before the word: an error above its own tolerance (or none that is a number) is a fault."""
+    measured = {name for name in gradcheck.values if name.endswith("max_relative_error")}
+    limits = {name: name.replace("max_relative_error", "tolerance") for name in measured}
+    return gradcheck.status == "ok" and any(
+        not gradcheck.values[name] <= gradcheck.values[limit]
+        for name, limit in limits.items()
+        if limit in gradcheck.values
+    )
+
+
+def _learnt_nothing(baseline: Trial) -> bool:
+    """Tell whether the loss did not fall, by the word or by the figures of any arm."""
+    losses = [(either(arm.loss_first, None), either(arm.loss_last, None)) for arm in baseline.arms]
+    rose = any(first is not None and last is not None and not last < first for first, last in losses)
+    return baseline.status == "failed" or (baseline.status == "ok" and rose)
 
 
 def _finding(words: str, confidence: float, basis: str, trial: Trial, fixes: tuple[Fix, ...]) -> Finding:

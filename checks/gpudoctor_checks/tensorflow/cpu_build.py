@@ -28,6 +28,7 @@ from gpudoctor.sdk import (
     Finding,
     Fix,
     Host,
+    Inconclusive,
     Kernel,
     NotApplicable,
     Packages,
@@ -88,6 +89,8 @@ def cpu_only(
         return
     if either(tensorflow.is_rocm_build, False):
         raise NotApplicable("a ROCm build, for AMD GPUs")
+    if baseline is not None and baseline.status == "ok" and baseline.device == "GPU":
+        raise Inconclusive("its files say that it is a CPU-only build, but the probe trained on the GPU")
     present = gpu_present(driver, kernel)
     weight = weigh_unusable(0.97, baseline)
     system = either(host.os, "linux") if host is not None else "linux"
