@@ -24,7 +24,7 @@ def test_saved_exported_and_copied_models_hold_nothing_of_ours(tmp_path: Path) -
     alone, watched = _both(tmp_path, "saves_its_model.py")
     assert watched.code == 0, watched.err.decode()[-2000:]
     lines = watched.out.decode().splitlines()
-    assert lines[0] == "True 11 2"
+    assert lines[0] == "True 4 2"
     assert lines[1] == "20.0"
     assert len(lines) > 10
     assert not [line for line in lines[2:] if "True" in line]
