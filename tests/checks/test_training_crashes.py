@@ -88,3 +88,11 @@ def test_also_without_a_gpu_a_crash_is_told() -> None:
     machine = with_trial(CRASHES, broken("cpu"), name="cpu")
     (finding,) = judge(crashes, changed(machine, gpus=())).findings
     assert finding.fixes[0].id == "train-on-cpu-to-compare"
+
+
+def test_a_gpu_far_slower_than_the_cpu_is_a_warning_and_a_little_slower_is_overhead() -> None:
+    judged = report(with_trial(healthy_t4(), trained(step_s=5.0)))
+    assert judged.summary.status is Status.WARNING
+    assert "5000.0 ms/step, 4.8 ms on the CPU" in judged.findings[0].summary
+    assert judge(crashes, with_trial(healthy_t4(), trained(step_s=0.02))).status is Outcome.PASSED
+    assert judge(crashes, with_trial(healthy_t4(), trained(step_s=5.0, device="CPU"))).status is Outcome.PASSED

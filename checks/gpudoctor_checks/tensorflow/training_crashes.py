@@ -2,7 +2,8 @@
 
 What it does
     Trains a small network in its own process and looks how that process ended: by itself, by a signal, or not at all
-    within its time. It shows the last lines that TensorFlow and the driver wrote before.
+    within its time. It shows the last lines that TensorFlow and the driver wrote before. It also compares the step on the
+    GPU with that on the CPU.
 
 Why it matters
     A network of three small dense layers must train on every machine. Where it does not, the fault lies in the machine or
@@ -23,9 +24,6 @@ from gpudoctor.sdk import (
     BROKEN,
     Evidence,
     Finding,
-    Fix,
-    Gain,
-    Grade,
     Inconclusive,
     NotApplicable,
     Probe,
@@ -33,33 +31,18 @@ from gpudoctor.sdk import (
     Severity,
     Trial,
     check,
+    either,
     shown,
 )
 from gpudoctor_checks.said import quoted
+from gpudoctor_checks.tensorflow.crash_remedies import NAME_OPERATION, ON_CPU, SEE_STATE
 
 SAME_ON_CPU = 0.9  # the ending of the process is the fact; it fails without a GPU as well
 GPU_ALONE = 0.95  # the same network trains on the CPU of this machine
+# Policy: launching the kernels of a small step can cost a GPU its lead over the CPU, not ten times the CPU's whole step.
+CRAWL = 10.0
 LINES = 3  # of the child's events, the last ones: what was written just before the end
 HAPPENS = {"crashed": "crashes", "timeout": "hangs", "oom": "runs out of memory"}
-LOOKS = Gain(grade=Grade.UNPROVEN, basis="narrows the reason down; changes nothing")
-ON_CPU = Fix(
-    id="train-on-cpu-to-compare",
-    title="Does it train without the GPU?",
-    action="command",
-    text="CUDA_VISIBLE_DEVICES=-1 gpudoctor probe --trial baseline",
-    gain=LOOKS,
-    risk="none",
-    effort_minutes=1,
-)
-NAME_OPERATION = Fix(
-    id="name-failing-operation",
-    title="Let it name the operation that fails",
-    action="command",
-    text="CUDA_LAUNCH_BLOCKING=1 TF_CPP_MIN_LOG_LEVEL=0 gpudoctor probe --trial baseline",
-    gain=LOOKS,
-    risk="none",
-    effort_minutes=1,
-)
 
 
 @check(
@@ -76,6 +59,7 @@ def crashes(baseline: Trial, cpu: Trial | None, probe: Probe) -> Iterator[Findin
     if baseline.status not in BROKEN:
         if baseline.status != "ok":
             raise Inconclusive(f"the probe {baseline.status}: {baseline.reason or 'no reason given'}")
+        yield from _crawls(baseline, cpu)
         return
     if baseline.status == "failed":
         raise NotApplicable("it ran to its end and did not learn: see GD901")
@@ -96,6 +80,29 @@ def crashes(baseline: Trial, cpu: Trial | None, probe: Probe) -> Iterator[Findin
         ),
         fixes=(NAME_OPERATION,) if alone else (ON_CPU, NAME_OPERATION),
     )
+
+
+def _crawls(baseline: Trial, cpu: Trial | None) -> Iterator[Finding]:
+    """Find a GPU that is slower than the CPU by more than the overhead of a small step explains."""
+    own, there = _step_s(baseline, "baseline"), _step_s(cpu, "cpu") if cpu is not None else 0.0
+    if baseline.device != "GPU" or not there or own < CRAWL * there:
+        return
+    yield Finding(
+        summary=f"Training crawls on the GPU: {own * 1000:.1f} ms/step, {there * 1000:.1f} ms on the CPU.",
+        severity=Severity.WARNING,
+        confidence=SAME_ON_CPU,
+        basis="the probe's own steps on both devices",
+        evidence=(
+            Evidence(label="step on the GPU", value=round(own * 1000, 2), unit="ms", source="probe: baseline"),
+            Evidence(label="step on the CPU", value=round(there * 1000, 2), unit="ms", source="probe: cpu"),
+        ),
+        fixes=(SEE_STATE,),
+    )
+
+
+def _step_s(trial: Trial, name: str) -> float:
+    arm = trial.arm(name)
+    return either(arm.step_s, 0.0) if arm is not None and trial.status == "ok" else 0.0
 
 
 def _last_lines(child: ProbeChild | None) -> tuple[Evidence, ...]:
