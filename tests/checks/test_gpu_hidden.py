@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from gpudoctor.model.finding import Severity
 from gpudoctor.model.machine import Scheduler
 from gpudoctor.model.missing import Missing
 from gpudoctor.model.report import Outcome
+from gpudoctor.model.snapshot import Snapshot
 from gpudoctor.testing import judge
 from gpudoctor_checks.driver.gpu_hidden import hidden
 from gpudoctor_checks.driver.visible_devices import Visible, read_list
@@ -97,3 +100,32 @@ def test_in_a_container_without_libcuda_the_variable_hides_nothing_yet() -> None
     (finding,) = judge(hidden, machine).findings
     assert finding.severity is Severity.WARNING
     assert "would hide the GPU" in finding.summary
+
+
+def foreign(value: str, *, unmasked: int | Missing) -> Snapshot:
+    """Return a machine whose UUIDs were left out of the snapshot, with a name in the variable that CUDA does not know."""
+    machine = healthy_h100()
+    gpus = tuple(replace(gpu, uuid=Missing("identifier")) for gpu in machine.gpus or ())
+    blind = changed(machine, gpus=gpus, cuda={**NO_DEVICE, "devices_unmasked": unmasked})
+    return with_trial(with_env(blind, CUDA_VISIBLE_DEVICES=value), on_cpu())
+
+
+@pytest.mark.parametrize(
+    ("value", "unmasked"),
+    [
+        ("GPU-ffffffff-0000-0000-0000-000000000000", Missing("not asked")),
+        ("GPU-ffffffff-0000-0000-0000-000000000000", 1),
+        ("MIG-ffffffff-0000-0000-0000-000000000000", 1),
+    ],
+)
+def test_a_uuid_that_cuda_does_not_know_hides_the_gpu(value: str, unmasked: int | Missing) -> None:
+    (finding,) = judge(hidden, foreign(value, unmasked=unmasked)).findings
+    assert finding.severity is Severity.ERROR
+    assert finding.summary.endswith("hides every GPU.")
+
+
+def test_a_mig_instance_that_works_and_one_that_nobody_could_check_are_no_fault() -> None:
+    valid = with_env(healthy_h100(), CUDA_VISIBLE_DEVICES="MIG-ffffffff-0000-0000-0000-000000000000")
+    assert judge(hidden, valid).status is Outcome.PASSED
+    unsure = foreign("MIG-ffffffff-0000-0000-0000-000000000000", unmasked=Missing("not asked"))
+    assert judge(hidden, unsure).status is Outcome.PASSED

@@ -67,3 +67,25 @@ def test_beside_a_gpu_that_works_it_is_a_warning_and_a_virtual_machines_gpu_a_no
 def test_a_container_and_a_module_that_is_not_loaded_are_for_other_checks() -> None:
     assert judge(refused, changed(REFUSED, host={"container": "docker"})).status is Outcome.PASSED
     assert judge(refused, changed(REFUSED, kernel={"module_loaded": False})).status is Outcome.PASSED
+
+
+@pytest.mark.parametrize(
+    ("module", "flavour", "board", "words", "fix"),
+    [
+        ("580.95.05", "open", "0x1b06", "the open module drives Turing and newer only", "proprietary-kernel-module"),
+        ("580.95.05", "open", "0x1db4", "the open module drives Turing and newer only", "proprietary-kernel-module"),
+        ("590.48.01", "proprietary", "0x1db4", "R590 and newer do not drive Volta", "install-driver"),
+        ("580.95.05", "open", "0x1e02", "not taken by the loaded driver 580.95.05.", "read-nvrm-lines"),
+        ("580.95.05", "proprietary", "0x1db4", "not taken by the loaded driver 580.95.05.", "read-nvrm-lines"),
+    ],
+)
+def test_which_of_the_two_reasons_it_is_stands_in_the_summary(
+    module: str, flavour: str, board: str, words: str, fix: str
+) -> None:
+    machine = with_board(NONE, module=module, flavour=flavour)
+    assert machine.kernel is not None
+    assert isinstance(machine.kernel.pci_gpus, tuple)
+    boards = tuple(replace(each, device_id=board) for each in machine.kernel.pci_gpus)
+    (finding,) = judge(refused, changed(machine, kernel={"pci_gpus": boards})).findings
+    assert words in finding.summary
+    assert finding.fixes[0].id == fix

@@ -35,18 +35,15 @@ from gpudoctor.sdk import (
     Severity,
     Trial,
     check,
-    drivers,
     either,
     must_know,
     shown,
     unblocks,
-    versions,
     weigh_unusable,
 )
-from gpudoctor_checks.remedies import install_driver
+from gpudoctor_checks.driver.refused_boards import driver_for, reason_of
 
 NOT_DRIVEN = 0.9  # sysfs names the driver of each device; a GPU being set up just now looks the same
-FIRST_WITHOUT_VOLTA = "590"  # R590 has dropped Maxwell, Pascal and Volta (table of driver branches)
 LOOK = Fix(
     id="read-nvrm-lines",
     title="Read in the kernel log why it was refused",
@@ -89,10 +86,11 @@ def refused(kernel: Kernel, cuda: Cuda | None, host: Host | None, baseline: Tria
     away = all(either(each.driver, "none") == "vfio-pci" for each in left)
     weight = weigh_unusable(NOT_DRIVEN, None if works else baseline)
     version = either(kernel.module_version, "unknown")
+    why = reason_of(kernel, left)
     be = "is" if len(left) == 1 else "are"
     what = f"{be} set apart for a virtual machine" if away else f"{be} not taken by the loaded driver {version}"
     yield Finding(
-        summary=f"{_named(left)} on the PCI bus {what}.",
+        summary=f"{_named(left)} on the PCI bus {what}{f': {why}' if why and not away else ''}.",
         severity=Severity.INFO if away and works else Severity.WARNING if works else Severity.ERROR,
         confidence=weight.confidence,
         basis="sysfs; there are other GPUs" if works else weight.basis,
@@ -101,7 +99,7 @@ def refused(kernel: Kernel, cuda: Cuda | None, host: Host | None, baseline: Tria
             Evidence(label="loaded module", value=f"{version}, {shown(kernel.flavour)}", source="/proc/driver/nvidia"),
             Evidence(label="cuInit", value=shown(cuda.cu_init) if cuda is not None else "not asked", source="libcuda"),
         ),
-        fixes=(GIVE_BACK,) if away else (*_driver_for(kernel, host), LOOK),
+        fixes=(GIVE_BACK,) if away else (*driver_for(kernel, left, host), LOOK),
     )
 
 
@@ -112,23 +110,3 @@ def _named(boards: list[PciGpu]) -> str:
 def _shown(board: PciGpu) -> Evidence:
     words = f"device {shown(board.device_id)}, driver {either(board.driver, 'none')}"
     return Evidence(label=board.address, value=words, source="sysfs")
-
-
-def _driver_for(kernel: Kernel, host: Host | None) -> tuple[Fix, ...]:
-    """Return the branch that knows every GPU, unless it is loaded: then the open module in place of the proprietary one."""
-    version, newest = either(kernel.module_version, ""), drivers.recommended_branch(None).number
-    if not version or not versions.at_least(version, newest) or versions.at_least(version, FIRST_WITHOUT_VOLTA):
-        return (install_driver((), host),)
-    if either(kernel.flavour, "") == "proprietary":
-        return (
-            Fix(
-                id="open-kernel-module",
-                title="Install the driver with its open module",
-                action="command",
-                text=f"sudo apt install nvidia-driver-{newest}-open && sudo reboot",
-                gain=unblocks("Blackwell is driven by the open module only"),
-                risk="medium",
-                effort_minutes=20,
-            ),
-        )
-    return ()
