@@ -36,7 +36,8 @@ def told(ratio: Comparison) -> str:
 
 def span(ratio: Comparison) -> str:
     """Return the interval alone: where it is wide, its middle would promise too much."""
-    return f"{ratio.low:.1f}-{ratio.high:.1f}x"
+    low, high = f"{ratio.low:.1f}", f"{ratio.high:.1f}"
+    return f"{high}x" if low == high else f"{low}-{high}x"
 
 
 def shown(label: str, ratio: Comparison | None, trial: str) -> tuple[Evidence, ...]:

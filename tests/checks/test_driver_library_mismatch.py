@@ -78,3 +78,16 @@ def test_without_a_kernel_module_there_is_nothing_to_mismatch() -> None:
 def test_a_probe_that_crashed_makes_it_surer() -> None:
     sure = judge(mismatched, with_trial(UPDATED, broken())).findings[0].confidence
     assert sure > judge(mismatched, with_trial(UPDATED, None)).findings[0].confidence
+
+
+@pytest.mark.parametrize("text", ["..", "-1", "unknown"])
+def test_a_version_that_cannot_be_read_differs_from_nothing(text: str) -> None:
+    for machine in (
+        changed(healthy_h100(), cuda={"library_version": text}),
+        changed(healthy_h100(), kernel={"module_version": text}),
+    ):
+        assert judge(mismatched, machine).status is Outcome.PASSED
+    blind = changed(
+        healthy_h100(), cuda={"library_version": text, "cu_init": Missing("timeout")}, nvml={"status": "timeout"}
+    )
+    assert judge(mismatched, blind).status is Outcome.SKIPPED

@@ -115,3 +115,9 @@ def test_batches_of_few_shapes_need_lengths_that_are_fixed() -> None:
     assert "bucket_by_sequence_length" in FEWER_SHAPES.text
     assert "pad_to_bucket_boundary=True" in FEWER_SHAPES.text
     assert "padded_shapes=" in FEWER_SHAPES.text
+
+
+def test_an_allocator_at_fault_without_a_reason_is_a_whole_sentence() -> None:
+    sick = Trial(name="fragmentation", status="failed", values={"largest_free_bytes": 1.0})
+    (finding,) = judge(fragmented, with_trial(healthy_h100(), sick, name="fragmentation")).findings
+    assert finding.summary == "The allocator itself is at fault."

@@ -62,3 +62,8 @@ def test_a_minimum_that_somebody_set_can_hide_the_only_gpu() -> None:
     (finding,) = judge(filtered, machine).findings
     assert finding.severity is Severity.ERROR
     assert finding.fixes[0].text == "unset TF_MIN_GPU_MULTIPROCESSOR_COUNT"
+
+
+def test_a_compute_capability_is_told_with_both_its_numbers() -> None:
+    (finding,) = judge(filtered, MAXWELL).findings
+    assert [each.value for each in finding.evidence[:2]] == ["5.2", "6.0"]

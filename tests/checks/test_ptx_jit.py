@@ -64,3 +64,10 @@ def test_gpus_with_all_their_binary_code_start_at_once(cc: str, version: str) ->
 def test_an_ada_gpu_is_compiled_for_under_2_15() -> None:
     machine = changed(make_machine((make_gpu(name="some GPU", cc="8.9"),)), tensorflow={"version": "2.15.1"})
     assert judge(compiled_at_first_use, machine).status is Outcome.FOUND
+
+
+def test_a_size_that_is_not_set_has_no_unit() -> None:
+    (unset,) = judge(compiled_at_first_use, H100).findings
+    assert (unset.evidence[2].value, unset.evidence[2].unit) == ("not set", "")
+    (given,) = judge(compiled_at_first_use, with_env(H100, CUDA_CACHE_MAXSIZE="268435456")).findings
+    assert given.evidence[2].unit == "bytes"

@@ -70,8 +70,8 @@ def mismatched(
     nvml: Nvml | None, cuda: Cuda | None, kernel: Kernel | None, host: Host | None, baseline: Trial | None
 ) -> Iterator[Finding]:
     """Believe what NVML or cuInit say; without them, compare the two version numbers."""
-    module: Maybe[str] = kernel.module_version if kernel is not None else Missing("kernel not asked")
-    library = _library_version(cuda)
+    module = _readable(kernel.module_version if kernel is not None else Missing("kernel not asked"))
+    library = _readable(_library_version(cuda))
     nvml_status = either(nvml.status, "") if nvml is not None else ""
     cu_init = either(cuda.cu_init, -1) if cuda is not None else -1
     said = nvml_status == "version_mismatch" or (cu_init == SYSTEM_DRIVER_MISMATCH and isinstance(library, str))
@@ -107,6 +107,13 @@ def _library_version(cuda: Cuda | None) -> Maybe[str]:
     if cuda is None:
         return Missing("libcuda not asked")
     return Missing("not the driver's own libcuda") if either(cuda.origin, "driver") in FOREIGN else cuda.library_version
+
+
+def _readable(version: Maybe[str]) -> Maybe[str]:
+    """Return the version, missing where it is no number: two texts that cannot be read must not be called different."""
+    if isinstance(version, str) and not versions.parse(version):
+        return Missing(f"not a version: {version!r}")
+    return version
 
 
 def _cannot_tell(kernel: Kernel | None) -> Exception:

@@ -50,7 +50,7 @@ def limits(prefetch: Trial, map: Trial, host: Host | None) -> Iterator[Finding]:
     """Say which work on a pipeline pays on this machine, and which cannot."""
     injected, by_hand = find(prefetch, "default", "none"), find(prefetch, "explicit", "none")
     works = {
-        "TF ops for Python": find(map, "tf_serial", "python"),
+        "map in TF ops": find(map, "tf_serial", "python"),
         "whole batches": find(map, "tf_batched", "tf_serial"),
         "parallel calls": find(map, "tf_parallel", "tf_serial"),
     }

@@ -81,9 +81,14 @@ def dropped(
         evidence=(
             Evidence(label="cuDNN", value=version, source=either(library.version_from, "loader")),
             Evidence(
-                label="its oldest GPU", value=release.min_cc / 10, unit="compute capability", source="cuDNN wheels"
+                label="its oldest GPU",
+                value=f"{release.min_cc // 10}.{release.min_cc % 10}",
+                unit="compute capability",
+                source="cuDNN wheels",
             ),
-            Evidence(label="this GPU", value=oldest / 10, unit="compute capability", source="libcuda"),
+            Evidence(
+                label="this GPU", value=f"{oldest // 10}.{oldest % 10}", unit="compute capability", source="libcuda"
+            ),
         ),
         fixes=keep_older_cudnn(tensorflow, oldest, last),
     )

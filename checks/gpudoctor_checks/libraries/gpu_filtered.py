@@ -72,8 +72,15 @@ def filtered(
             confidence=weight.confidence,
             basis=weight.basis if alone else "facts; the probe may have used another GPU",
             evidence=(
-                Evidence(label="this GPU", value=old[0] / 10, unit="compute capability", source="libcuda"),
-                Evidence(label="lowest in the build", value=least / 10, unit="compute capability", source="build"),
+                Evidence(
+                    label="this GPU", value=f"{old[0] // 10}.{old[0] % 10}", unit="compute capability", source="libcuda"
+                ),
+                Evidence(
+                    label="lowest in the build",
+                    value=f"{least // 10}.{least % 10}",
+                    unit="compute capability",
+                    source="build",
+                ),
                 Evidence(label="TensorFlow", value=either(tensorflow.version, "unknown"), source="build"),
             ),
             fixes=install_release_for(old[0], tensorflow, python) or (OTHER_BUILD,),

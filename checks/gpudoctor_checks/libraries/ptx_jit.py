@@ -102,7 +102,10 @@ def compiled_at_first_use(
             ),
             Evidence(label="CUDA_CACHE_DISABLE", value=_get(env, "CUDA_CACHE_DISABLE"), source="environment"),
             Evidence(
-                label="CUDA_CACHE_MAXSIZE", value=_get(env, "CUDA_CACHE_MAXSIZE"), unit="bytes", source="environment"
+                label="CUDA_CACHE_MAXSIZE",
+                value=(size := _get(env, "CUDA_CACHE_MAXSIZE")),
+                unit="bytes" if size.isdigit() else "",
+                source="environment",
             ),
         ),
         fixes=(CACHE, MOUNT) if in_container else (CACHE,),

@@ -125,7 +125,7 @@ def _ended(event: LogEvent, count: int, env: Environment | None, trial: Trial | 
 
 def _unhealthy(trial: Trial) -> Finding:
     return Finding(
-        summary=f"The allocator itself is at fault: {trial.reason}.",
+        summary=f"The allocator itself is at fault{trial.reason and f': {trial.reason}'}.",
         severity=Severity.WARNING,
         confidence=COUNTED,
         basis="the probe asked for the block that the allocator lists as free",
