@@ -7,7 +7,6 @@ import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from gpudoctor.cli.configuration import Settings
 from gpudoctor.cli.output import emit, flush
@@ -15,13 +14,11 @@ from gpudoctor.cli.parser import Arguments
 from gpudoctor.cli.progress import progress_on
 from gpudoctor.collect.target import choose_target
 from gpudoctor.diagnose.examination import Request, examine
+from gpudoctor.diagnose.registry import AnyCheck
 from gpudoctor.model.snapshot import Snapshot
 from gpudoctor.present.headers import target_line
 from gpudoctor.present.style import shorten
 from gpudoctor.redaction import Rewrite, redact, rewriter_of_this_machine
-
-if TYPE_CHECKING:
-    from gpudoctor.diagnose.registry import AnyCheck  # loaded with the checks, while the machine is asked
 
 WIDTH = 80
 

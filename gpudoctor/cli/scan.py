@@ -1,9 +1,4 @@
-"""`gpudoctor scan`: examine this machine (or a saved snapshot), judge, print, and choose the exit code.
-
-What judging needs is imported where it is used, after the machine's sources have been started: importing it takes as long
-as they do.
-"""
-# ruff: noqa: PLC0415  # see above
+"""`gpudoctor scan`: examine this machine (or a saved snapshot), judge, print, and choose the exit code."""
 
 from __future__ import annotations
 
@@ -22,13 +17,19 @@ from gpudoctor.cli.configuration import Settings
 from gpudoctor.cli.output import write_file
 from gpudoctor.cli.outputs import Output
 from gpudoctor.cli.parser import Arguments
+from gpudoctor.codec import dumps, snapshot_to_builtins
+from gpudoctor.diagnose import registry
+from gpudoctor.diagnose.engine import diagnose
+from gpudoctor.diagnose.gate import exit_code
+from gpudoctor.diagnose.registry import AnyCheck, Registry
+from gpudoctor.diagnose.selection import nearest, select
+from gpudoctor.diagnose.summary import Expectation, unmet
 from gpudoctor.errors import UsageError
 from gpudoctor.model.report import Report
 from gpudoctor.model.snapshot import Snapshot
 
 if TYPE_CHECKING:
-    from gpudoctor.diagnose.registry import AnyCheck, Registry
-    from gpudoctor.model.baseline import Baseline
+    from gpudoctor.model.baseline import Baseline  # few scans have one
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,8 +57,6 @@ def run(arguments: Arguments) -> int:
         else _this_machine(arguments, settings, lambda: judges()[1], wanted)
     )
     known, checks = judges()
-    from gpudoctor.diagnose.gate import exit_code
-
     if arguments.log or arguments.fact:
         subject = _with_text(arguments, subject)
     report = replace(
@@ -67,18 +66,13 @@ def run(arguments: Arguments) -> int:
         duration_s=round(time.perf_counter() - begun, 3),
     )
     if arguments.save_snapshot:
-        from gpudoctor.codec import dumps, snapshot_to_builtins
-
         write_file(arguments.save_snapshot, dumps(snapshot_to_builtins(report.snapshot)) + "\n")
     outputs.write(wanted, report, verbose=arguments.verbose, target_shown=subject.target_shown)
     return exit_code(report)
 
 
 def _judges(arguments: Arguments, settings: Settings) -> tuple[Registry, tuple[AnyCheck, ...]]:
-    """Load all checks, and the engine, and return the checks with those to run."""
-    from gpudoctor.diagnose import engine, registry  # noqa: F401  # the engine is loaded now, while the machine is asked
-    from gpudoctor.diagnose.selection import select
-
+    """Load all checks and return them with those to run."""
     known = registry.load()
     check_rules(settings, known)
     chosen, ignored = arguments.select or settings.select, arguments.ignore or settings.ignore
@@ -87,16 +81,14 @@ def _judges(arguments: Arguments, settings: Settings) -> tuple[Registry, tuple[A
 
 def _with_text(arguments: Arguments, subject: Subject) -> Subject:
     """Lay what a text and stated facts tell over the machine."""
-    from gpudoctor.cli.log import told_by  # most scans read no text
-    from gpudoctor.diagnose.from_text import overlaid
+    from gpudoctor.cli.log import told_by  # noqa: PLC0415  # most scans read no text
+    from gpudoctor.diagnose.from_text import overlaid  # noqa: PLC0415
 
     return replace(subject, snapshot=overlaid(subject.snapshot, told_by(arguments, arguments.log)))
 
 
 def check_rules(settings: Settings, known: Registry) -> None:
     """Raise UsageError for a rule of the configuration that no check has."""
-    from gpudoctor.diagnose.selection import nearest
-
     codes = {each.code for each in known.checks}
     for code in settings.severities:
         if code not in codes:
@@ -106,11 +98,8 @@ def check_rules(settings: Settings, known: Registry) -> None:
 def _report(
     arguments: Arguments, settings: Settings, known: Registry, checks: Sequence[AnyCheck], subject: Subject
 ) -> Report:
-    from gpudoctor.diagnose.engine import diagnose
-    from gpudoctor.diagnose.summary import Expectation, unmet
-
     if arguments.no_machine:
-        from gpudoctor.diagnose.from_text import judge_text  # most scans have a machine
+        from gpudoctor.diagnose.from_text import judge_text  # noqa: PLC0415  # most scans have a machine
 
         report = judge_text(subject.snapshot, checks, plugins=known.plugins, severities=settings.severities)
     else:
@@ -131,7 +120,7 @@ def _baseline(arguments: Arguments) -> Baseline | None:
     """Read the baseline before anything is examined: a mistake in it is told at once."""
     if arguments.baseline is None:
         return None
-    from gpudoctor.cli import baseline_file  # most scans have none
+    from gpudoctor.cli import baseline_file  # noqa: PLC0415  # most scans have none
 
     return baseline_file.read(arguments.baseline)
 
@@ -140,10 +129,10 @@ def _gated(arguments: Arguments, report: Report, accepted: Baseline | None) -> R
     """Return the report with what the baseline accepts, after writing one where that was asked for."""
     if accepted is None and arguments.write_baseline is None:
         return report
-    from gpudoctor.diagnose import baseline
+    from gpudoctor.diagnose import baseline  # noqa: PLC0415
 
     if arguments.write_baseline is not None:
-        from gpudoctor.cli import baseline_file
+        from gpudoctor.cli import baseline_file  # noqa: PLC0415
 
         accepted = baseline.renewed(report.findings, accepted)
         baseline_file.write(arguments.write_baseline, accepted)
@@ -151,7 +140,7 @@ def _gated(arguments: Arguments, report: Report, accepted: Baseline | None) -> R
 
 
 def _saved(arguments: Arguments, path: str) -> Subject:
-    from gpudoctor.cli.saved import read_snapshot  # a live scan reads none
+    from gpudoctor.cli.saved import read_snapshot  # noqa: PLC0415  # a live scan reads none
 
     saved = read_snapshot(path)
     target = {"executable": saved.python, "chosen_by": f"snapshot {path}"}
@@ -164,7 +153,7 @@ def _this_machine(
     load_checks: Callable[[], Sequence[AnyCheck]],
     wanted: Sequence[Output],
 ) -> Subject:
-    from gpudoctor.cli.examine import examined  # judging a saved snapshot needs no collector
+    from gpudoctor.cli.examine import examined  # noqa: PLC0415  # judging a saved snapshot needs no collector
 
     level = arguments.level or "standard"
     announce = any(each.on_stdout and each.format == "text" for each in wanted)

@@ -8,18 +8,18 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
+from gpudoctor.collect.libraries import merge_loaded
 from gpudoctor.collect.survey import Survey, look_at_gpus
 from gpudoctor.collect.target import Target
+from gpudoctor.diagnose.engine import plan_trials
+from gpudoctor.diagnose.registry import AnyCheck
 from gpudoctor.model.missing import Missing
 from gpudoctor.model.observed import Probe
 from gpudoctor.model.record import dataclass
 from gpudoctor.model.snapshot import QUICK_HAS_NO_PROBE, Snapshot
 from gpudoctor.model.software import TensorFlow
-
-if TYPE_CHECKING:
-    from gpudoctor.diagnose.registry import AnyCheck  # with it comes what checks need, while the machine could be asked
 
 
 class Progress(Protocol):
@@ -60,8 +60,7 @@ def examine(
         return _without_probe(snapshot, QUICK_HAS_NO_PROBE)
     if snapshot.tensorflow is not None and snapshot.tensorflow.installed is False:
         return _without_probe(snapshot, "not run: TensorFlow is not installed in the target environment")
-    from gpudoctor.diagnose.engine import plan_trials  # noqa: PLC0415  # a quick scan must not pay for these
-    from gpudoctor.probe.runner import KNOWN_TRIALS, run_probe  # noqa: PLC0415
+    from gpudoctor.probe.runner import KNOWN_TRIALS, run_probe  # noqa: PLC0415  # a quick scan must not pay for it
 
     trials = request.trials if request.trials is not None else plan_trials(selected, frozenset(KNOWN_TRIALS))
     if not trials:
@@ -84,8 +83,6 @@ def _without_probe(snapshot: Snapshot, why: str) -> Snapshot:
 
 def with_probe(snapshot: Snapshot, probe: Probe) -> Snapshot:
     """Return the snapshot with the probe's result, and with what only an import could tell."""
-    from gpudoctor.collect.libraries import merge_loaded  # noqa: PLC0415  # a quick scan has no probe
-
     libraries = None if snapshot.libraries is None else merge_loaded(snapshot.libraries, probe)
     tensorflow = None if snapshot.tensorflow is None else _imported(snapshot.tensorflow, probe)
     return replace(snapshot, probe=probe, libraries=libraries, tensorflow=tensorflow)
