@@ -60,7 +60,8 @@ def install_tensorflow(
     package = with_cuda(wanted if stays else release.latest, capabilities)
     if system == "windows":
         return (_in_wsl(package),)
-    return (_fix("install-tensorflow", title, f"{before}{pip_install(package, release, own)}", 3),)
+    here = not own or own in fitting(release)  # else an environment of its own is made, and this one stays as it is
+    return (_fix("install-tensorflow", title, f"{before if here else ''}{pip_install(package, release, own)}", 3),)
 
 
 def make_environment(devices: Devices | None, driver: Driver | None, host: Host | None) -> tuple[Fix, ...]:

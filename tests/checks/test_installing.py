@@ -69,3 +69,8 @@ def test_the_last_native_release_on_windows_is_a_command_of_its_own() -> None:
     fixes = diagnose(machine, registry.load().checks, level="quick").fixes
     text = next(fix.text for fix in fixes if fix.id == "last-native-windows-gpu")
     assert text == 'py -3.10 -m venv tf && tf\\Scripts\\pip install "tensorflow<2.11" "numpy<2"'
+
+
+def test_where_another_environment_is_made_this_one_is_left_as_it_is() -> None:
+    assert "uninstall" not in advice(cpu_build("7.5", driver="470.82.01"))
+    assert advice(cpu_build("7.5")).startswith("pip uninstall -y tensorflow ")
