@@ -28,8 +28,8 @@ from gpudoctor.sdk import (
     check,
     weigh_faulty,
 )
+from gpudoctor_checks.installing import OTHER_BUILD
 from gpudoctor_checks.libraries.gpu_code import BLACKWELL
-from gpudoctor_checks.libraries.gpu_filtered import OTHER_BUILD
 from gpudoctor_checks.remedies import RUN_NGC, install_driver, install_release_for
 from gpudoctor_checks.said import events, log_finding
 
