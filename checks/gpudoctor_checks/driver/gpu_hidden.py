@@ -40,11 +40,10 @@ from gpudoctor.sdk import (
     unblocks,
     weigh_unusable,
 )
-from gpudoctor_checks.driver.visible_devices import Visible, read_list, uuids_of
+from gpudoctor_checks.driver.visible_devices import NO_DEVICE, left_visible, uuids_of
 from gpudoctor_checks.remedies import ASK_SCHEDULER, give_container_gpu, under_scheduler
 
 NAME = "CUDA_VISIBLE_DEVICES"
-NO_DEVICE = 100  # CUDA_ERROR_NO_DEVICE, cuda.h
 UNHIDE = Fix(
     id="unset-cuda-visible-devices",
     title="Let programs see the GPU again",
@@ -87,11 +86,7 @@ def hidden(
         raise NotApplicable("there is no GPU to hide")
     if uuids is None and cu_init != NO_DEVICE:
         raise Inconclusive(f"{NAME} is set, but how many GPUs there are is unknown")
-    left = read_list(value, uuids or ())
-    unmasked = either(cuda.devices_unmasked, None) if cuda is not None else None
-    unverified = unmasked is None and "GPU-" in value and uuids is not None and None in uuids
-    if not left.stopped_at and uuids and cu_init == NO_DEVICE and (unmasked or unverified):
-        left = Visible(count=0, stopped_at=value.partition(",")[0])  # its names look right, and CUDA knows none of them
+    left = left_visible(value, uuids or (), cuda)
     if not left.stopped_at:
         return
     weight = weigh_unusable(0.95 if uuids else 0.7, baseline)

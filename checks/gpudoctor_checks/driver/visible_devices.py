@@ -7,7 +7,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from gpudoctor.sdk import Gpus, Kernel, Nvml, either
+from gpudoctor.sdk import Cuda, Gpus, Kernel, Nvml, either
+
+NO_DEVICE = 100  # CUDA_ERROR_NO_DEVICE, cuda.h
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,3 +53,13 @@ def uuids_of(gpus: Gpus | None, nvml: Nvml | None, kernel: Kernel | None) -> tup
     if on_bus is not None:
         count = max(len(on_bus), count or 0)
     return None if count is None else (None,) * count
+
+
+def left_visible(value: str, uuids: tuple[str | None, ...], cuda: Cuda | None) -> Visible:
+    """Return what the list leaves; names that look right are wrong where CUDA finds a GPU only without the variable."""
+    left = read_list(value, uuids)
+    if left.stopped_at or not uuids or cuda is None or either(cuda.cu_init, -1) != NO_DEVICE:
+        return left
+    unmasked = either(cuda.devices_unmasked, None)
+    unverified = unmasked is None and "GPU-" in value and None in uuids
+    return Visible(count=0, stopped_at=value.partition(",")[0]) if unmasked or unverified else left

@@ -56,11 +56,9 @@ def dropped(
     if library is None:
         raise Skip("cuDNN was not looked for")
     version: str = must_know(library.version, "the version of the cuDNN that would be loaded")
-    release = cudnn_releases.release_of(version)
-    if release is None:
+    if (release := cudnn_releases.release_of(version)) is None:
         raise Inconclusive(f"cuDNN {version} is not in the table")
-    least = lowest(tensorflow) if either(tensorflow.compute_capabilities, ()) else 0
-    used = [cc for cc in devices.compute_capabilities if cc >= least]
+    used = _used(tensorflow, devices)
     if devices.compute_capabilities and not used:
         raise NotApplicable("TensorFlow leaves this GPU out, whatever the cuDNN: see GD206")
     judged = {cc: cudnn_releases.has_code_for(version, cc) for cc in used if cc < release.min_cc}
@@ -92,3 +90,9 @@ def dropped(
         ),
         fixes=keep_older_cudnn(tensorflow, oldest, last),
     )
+
+
+def _used(tensorflow: TensorFlow, devices: Devices) -> list[int]:
+    """Return the GPUs that this build does not leave out."""
+    least = lowest(tensorflow) if either(tensorflow.compute_capabilities, ()) else 0
+    return [cc for cc in devices.compute_capabilities if cc >= least]
