@@ -6,12 +6,14 @@ from pathlib import Path
 
 import pytest
 
-from gpudoctor.cli.configuration import load
+from gpudoctor.cli.configuration import Settings, load
 from gpudoctor.errors import UsageError
 from gpudoctor.model.finding import Severity
 
 
-def settings_of(folder: Path, text: str = "", *, name: str = "gpudoctor.toml", environ: dict[str, str] | None = None):  # type: ignore[no-untyped-def]
+def settings_of(
+    folder: Path, text: str = "", *, name: str = "gpudoctor.toml", environ: dict[str, str] | None = None
+) -> Settings:
     if text:
         (folder / name).write_text(text)
     return load(folder=folder, environ={"XDG_CONFIG_HOME": str(folder / "none"), **(environ or {})})
