@@ -120,7 +120,10 @@ def test_a_trial_whose_status_is_not_recorded_is_not_ok() -> None:
 
 
 def test_paths_in_missing_that_lead_nowhere_are_dropped() -> None:
-    text = {"gpus": [], "missing": {"gpus[3].name": "lost", "a.b.c": "x", "": "y", "[0]": "z", "host.cpu": 7}}
+    text: dict[str, Any] = {
+        "gpus": [],
+        "missing": {"gpus[3].name": "lost", "a.b.c": "x", "": "y", "[0]": "z", "host.cpu": 7},
+    }
     snapshot = load_snapshot(json.dumps(text).encode())
     assert snapshot.gpus == ()
 

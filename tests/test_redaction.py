@@ -14,10 +14,16 @@ ID = "GPU-5a3f1c22-0b7d-4e11-9c55-0123456789ab"
 REWRITE = rewriter(home="/home/alice", user="alice", host="trainbox.example")
 
 
+def redacted_gpu(snapshot: Snapshot) -> Gpu:
+    gpus = redact(snapshot, rewrite=REWRITE).gpus
+    assert gpus
+    return gpus[0]
+
+
 def test_identifiers_of_a_gpu_and_of_its_processes_are_hidden() -> None:
     process = GpuProcess(pid=7, kind="compute", user="alice", command="python secret.py", name="python")
     snapshot = Snapshot(gpus=(Gpu(index=0, uuid=ID, serial="123", processes=(process,)),))
-    gpu = (redact(snapshot, rewrite=REWRITE).gpus or ())[0]
+    gpu = redacted_gpu(snapshot)
     assert gpu.uuid == "GPU-#1"
     assert isinstance(gpu.serial, Missing)
     assert not isinstance(gpu.processes, Missing)
@@ -71,12 +77,12 @@ def test_a_name_inside_another_word_is_left_alone() -> None:
 
 def test_a_missing_value_keeps_its_own_reason() -> None:
     snapshot = Snapshot(gpus=(Gpu(index=0, uuid=Missing("no_permission")),))
-    assert (redact(snapshot, rewrite=REWRITE).gpus or ())[0].uuid == Missing("no_permission")
+    assert redacted_gpu(snapshot).uuid == Missing("no_permission")
 
 
 def test_a_uuid_whose_first_block_has_no_digit_is_masked_too() -> None:
     snapshot = Snapshot(gpus=(Gpu(index=0, uuid="GPU-abcdefab-1234-abcd-abcd-abcdefabcdef"),))
-    assert (redact(snapshot, rewrite=REWRITE).gpus or ())[0].uuid == "GPU-#1"
+    assert redacted_gpu(snapshot).uuid == "GPU-#1"
 
 
 def test_the_home_folder_is_masked_only_where_a_path_begins_with_it() -> None:

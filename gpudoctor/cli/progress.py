@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, TextIO
 
@@ -18,7 +18,7 @@ class _Silent:
 
 
 @contextmanager
-def progress_on(stream: TextIO) -> Iterator[Progress]:
+def progress_on(stream: TextIO) -> Generator[Progress, None, None]:
     """Yield something to tell about trials; the bar is gone when the block ends."""
     if not stream.isatty():
         yield _Silent()

@@ -133,11 +133,9 @@ def _complete(check: AnyCheck, finding: Finding, severity: Severity | None) -> F
 
 def _is_finding(value: object) -> bool:
     """Tell whether a plug-in, which need not be typed, yielded what it should."""
-    return (
-        isinstance(value, Finding)
-        and isinstance(value.severity, Severity)
-        and isinstance(value.confidence, float | int)
-    )
+    severity: object = getattr(value, "severity", None)
+    confidence: object = getattr(value, "confidence", None)
+    return isinstance(value, Finding) and isinstance(severity, Severity) and isinstance(confidence, float | int)
 
 
 def _capped(severity: Severity, confidence: float) -> Severity:

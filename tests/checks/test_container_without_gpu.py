@@ -51,7 +51,7 @@ def test_a_container_on_a_host_without_a_gpu_is_information() -> None:
     machine = with_env(changed(no_gpu_machine(), host={"container": "docker"}), CUDA_VERSION="12.4.1")
     (finding,) = judge(no_gpu_given, machine).findings
     assert (finding.severity, finding.fixes) == (Severity.INFO, ())
-    assert finding.summary == "This container sees no GPU, and its host shows none."
+    assert finding.summary == "No GPU in this container, nor on its host."
 
 
 def test_an_image_made_for_a_gpu_is_a_warning_where_the_bus_cannot_be_seen() -> None:

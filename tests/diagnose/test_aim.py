@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import subprocess
+from dataclasses import replace
 
 import pytest
 
@@ -61,7 +62,7 @@ def test_prose_is_left_alone() -> None:
 
 def test_every_check_profits() -> None:
     machine = changed(
-        healthy_t4(),
+        replace(healthy_t4(), probe=None),
         tensorflow={"is_cuda_build": False, "compute_capabilities": Missing("CPU build")},
         python={"chosen_by": "--python", "executable": "/opt/my envs/bin/python"},
     )

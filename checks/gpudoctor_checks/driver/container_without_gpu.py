@@ -108,7 +108,7 @@ def _summary(*, mounted: bool, on_host: bool, unseen_bus: bool) -> str:
         return "Started without the compute capability: no libcuda here."
     if on_host:
         return "The host has an NVIDIA GPU, but this container was started without it."
-    return "This container sees no GPU." if unseen_bus else "This container sees no GPU, and its host shows none."
+    return "This container sees no GPU." if unseen_bus else "No GPU in this container, nor on its host."
 
 
 def _count(kernel: Kernel) -> int | str:

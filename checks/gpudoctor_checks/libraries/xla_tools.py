@@ -21,12 +21,14 @@ from collections.abc import Iterator
 
 from gpudoctor.sdk import (
     BROKEN,
+    Driver,
     Environment,
     Evidence,
     Finding,
     Fix,
     Gain,
     Grade,
+    Kernel,
     Libraries,
     NotApplicable,
     Packages,
@@ -42,6 +44,7 @@ from gpudoctor.sdk import (
     versions,
     weigh_faulty,
 )
+from gpudoctor_checks.presence import gpu_present
 
 ABSENT = 0.6  # the other CUDA wheels are here, and this one is not
 OTHER_CUDA = 0.4  # CUDA is not from wheels: a toolkit on the system may hold both where XLA looks
@@ -69,6 +72,8 @@ def missing(
     packages: Packages,
     libraries: Libraries | None,
     env: Environment | None,
+    driver: Driver | None,
+    kernel: Kernel | None,
     probe: Probe | None,
     baseline: Trial | None,
 ) -> Iterator[Finding]:
@@ -77,6 +82,8 @@ def missing(
         raise NotApplicable("not an official wheel: it brings its own tools")
     if not must_know(tensorflow.is_cuda_build, "whether this build has CUDA"):
         raise NotApplicable("a CPU-only build")
+    if gpu_present(driver, kernel) is False:
+        raise NotApplicable("no GPU that XLA could compile for")
     version: str = must_know(tensorflow.version, "the TensorFlow version")
     major = str(must_know(tensorflow.cuda_version, "the CUDA version of the build")).partition(".")[0]
     said = _complaint(baseline, probe)
@@ -97,8 +104,8 @@ def missing(
         basis="XLA's own message in the probe" if said else weight.basis,
         evidence=(
             Evidence(label=wheel, value=packages.version(wheel) or "not installed", source="installed packages"),
-            Evidence(label="XLA_FLAGS", value=_flags(env), source="environment"),
-            Evidence(label="message", value=said or "none", source="probe"),
+            Evidence(label="XLA_FLAGS", value=(env and env.get("XLA_FLAGS")) or "not set", source="environment"),
+            *((Evidence(label="XLA said", value=said, source="probe"),) if said else ()),
         ),
         fixes=(_install(f"{wheel}=={_pin(version, wheel)}" if _pin(version, wheel) else wheel), WITHOUT_XLA),
     )
@@ -109,10 +116,6 @@ def _complaint(baseline: Trial | None, probe: Probe | None) -> str:
     if texts and probe is not None:
         texts += [event.text for child in probe.children for event in child.events]
     return next((text[:200] for text in texts if any(each in text for each in COMPLAINTS)), "")
-
-
-def _flags(env: Environment | None) -> str:
-    return (env.get("XLA_FLAGS") if env is not None else None) or "not set"
 
 
 def _pin(version: str, wheel: str) -> str:
