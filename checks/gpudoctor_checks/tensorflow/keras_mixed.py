@@ -102,14 +102,14 @@ def mixed(
         severity=severity,
         confidence=weight.confidence,
         basis=weight.basis,
-        evidence=(
-            Evidence(label="TensorFlow", value=version, source="installed packages"),
-            Evidence(label="keras", value=keras or "not installed", source="installed packages"),
-            Evidence(label="tf-keras", value=legacy or "not installed", source="installed packages"),
-            Evidence(label=LEGACY, value=asked, source="environment"),
-        ),
+        evidence=(*_installed(version, keras, legacy), Evidence(label=LEGACY, value=asked, source="environment")),
         fixes=(fix,),
     )
+
+
+def _installed(tensorflow: str, keras: str | None, legacy: str | None) -> Iterator[Evidence]:
+    for label, version in (("TensorFlow", tensorflow), ("keras", keras), ("tf-keras", legacy)):
+        yield Evidence(label=label, value=version or "not installed", source="installed packages")
 
 
 def _for_keras_2(version: str) -> Severity:

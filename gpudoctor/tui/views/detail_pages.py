@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from gpudoctor.knowledge import clock_events
 from gpudoctor.model.gpu import Gpu
@@ -18,8 +18,13 @@ Told = Maybe[int] | Maybe[float] | Maybe[str] | Maybe[bool]
 
 def of_gpu(gpu: Gpu, reading: Reading, width: int) -> list[Line]:
     """Return the page of a GPU."""
-    traffic = reading.traffic.get(gpu.index, Traffic())
-    rows: list[tuple[str, Told]] = [
+    rows = _rows(gpu, reading.traffic.get(gpu.index, Traffic()), reading.xids.get(either(gpu.pci, ""), ()))
+    lines = [line for label, value in rows for line in _row(label, value, width)]
+    return [*_reasons(gpu, width), (), *lines]
+
+
+def _rows(gpu: Gpu, traffic: Traffic, xids: Sequence[int]) -> list[tuple[str, Told]]:
+    return [
         ("name", gpu.name),
         ("status", gpu.status.replace("_", " ")),
         ("compute capability", gpu.compute_capability),
@@ -55,10 +60,8 @@ def of_gpu(gpu: Gpu, reading: Reading, width: int) -> list[Line]:
         ("compute mode", gpu.compute_mode),
         ("persistence mode", gpu.persistence),
         ("drives a display", gpu.display_active),
-        ("Xid errors in kernel log", ", ".join(map(str, reading.xids.get(either(gpu.pci, ""), ()))) or "none seen"),
+        ("Xid errors in kernel log", ", ".join(map(str, xids)) or "none seen"),
     ]
-    lines = [line for label, value in rows for line in _row(label, value, width)]
-    return [*_reasons(gpu, width), (), *lines]
 
 
 def _reasons(gpu: Gpu, width: int) -> Iterator[Line]:
