@@ -68,30 +68,11 @@ def mixed(
     if not must_know(tensorflow.installed, "whether TensorFlow is installed"):
         raise NotApplicable("TensorFlow is not installed")
     version: str = must_know(tensorflow.version, "the TensorFlow version")
-    third = versions.at_least(version, tensorflow_releases.KERAS_3_SINCE)
     keras, legacy = packages.version("keras"), packages.version("tf-keras")
     asked = (env.get(LEGACY) or "").lower() in {"1", "true"} if env is not None else False
     backend = (env.get(BACKEND) or "tensorflow") if env is not None else "tensorflow"
-    own = versions.minor(version)
-    pin = _fix("install-tf-keras", "Install the Keras 2 of this TensorFlow", f"pip install 'tf-keras~={own}.0'")
-    new = _fix("install-keras", "Install the Keras of this TensorFlow", f"pip install '{_wanted(version)}'")
-    if third and asked and legacy is None:
-        found = (f"{LEGACY} is set, but tf-keras is not installed.", Severity.ERROR, FAILS, pin)
-    elif third and keras is not None and not versions.at_least(keras, "3") and not asked:
-        found = (f"keras {keras} beside TensorFlow {version}, which needs Keras 3.", Severity.ERROR, FAILS, new)
-    elif not third and keras is not None and versions.at_least(keras, "3"):
-        found = (
-            f"keras {keras} beside TensorFlow {version}, which was made for Keras 2.",
-            _for_keras_2(version),
-            FAILS,
-            new,
-        )
-    elif legacy is not None and versions.minor(legacy) != own and (asked or not third):
-        found = (f"tf-keras {legacy} beside TensorFlow {version}.", Severity.WARNING, MISFIT, pin)
-    elif third and backend != "tensorflow":
-        back = _fix(OTHER_BACKEND, "Let Keras run on TensorFlow", f"export {BACKEND}=tensorflow")
-        found = (f"{BACKEND}={backend}: Keras does not train with TensorFlow.", Severity.WARNING, FAILS, back)
-    else:
+    found = _misfit(version, keras, legacy, asked=asked, backend=backend)
+    if found is None:
         if env is None:
             raise Skip(f"{LEGACY} and {BACKEND} are unknown")
         return
@@ -105,6 +86,33 @@ def mixed(
         evidence=(*_installed(version, keras, legacy), Evidence(label=LEGACY, value=asked, source="environment")),
         fixes=(fix,),
     )
+
+
+def _misfit(
+    version: str, keras: str | None, legacy: str | None, *, asked: bool, backend: str
+) -> tuple[str, Severity, float, Fix] | None:
+    """Return what does not fit, how grave and how sure that is, and its cure."""
+    third = versions.at_least(version, tensorflow_releases.KERAS_3_SINCE)
+    own = versions.minor(version)
+    pin = _fix("install-tf-keras", "Install the Keras 2 of this TensorFlow", f"pip install 'tf-keras~={own}.0'")
+    new = _fix("install-keras", "Install the Keras of this TensorFlow", f"pip install '{_wanted(version)}'")
+    if third and asked and legacy is None:
+        return (f"{LEGACY} is set, but tf-keras is not installed.", Severity.ERROR, FAILS, pin)
+    if third and keras is not None and not versions.at_least(keras, "3") and not asked:
+        return (f"keras {keras} beside TensorFlow {version}, which needs Keras 3.", Severity.ERROR, FAILS, new)
+    if not third and keras is not None and versions.at_least(keras, "3"):
+        return (
+            f"keras {keras} beside TensorFlow {version}, which was made for Keras 2.",
+            _for_keras_2(version),
+            FAILS,
+            new,
+        )
+    if legacy is not None and versions.minor(legacy) != own and (asked or not third):
+        return (f"tf-keras {legacy} beside TensorFlow {version}.", Severity.WARNING, MISFIT, pin)
+    if third and backend != "tensorflow":
+        back = _fix(OTHER_BACKEND, "Let Keras run on TensorFlow", f"export {BACKEND}=tensorflow")
+        return (f"{BACKEND}={backend}: Keras does not train with TensorFlow.", Severity.WARNING, FAILS, back)
+    return None
 
 
 def _installed(tensorflow: str, keras: str | None, legacy: str | None) -> Iterator[Evidence]:
