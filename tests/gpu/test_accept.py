@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Mapping
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -282,7 +283,9 @@ def test_gpudoctor_itself_is_accepted_on_the_machine_that_the_fake_nvml_plays(tm
     idle = FURTHER_SCENARIOS["idle"]
     smi = an_nvidia_smi(tmp_path, as_nvidia_smi_prints(idle.gpus[0]))
     status, text, document = accept(tmp_path, smi, environ=environment(idle, tmp_path))
-    assert (status, failures(document)) == (0, []), text
+    trained = find_spec("tensorflow") is not None  # then the trials run, and no real GPU is there to train on
+    elsewhere = ["trial gradcheck device", "trial baseline device"] if trained else []
+    assert (status, failures(document)) == (int(trained), elsewhere), text
     assert load_snapshot((tmp_path / "accept.json").read_bytes()).gpus is not None
 
 

@@ -135,13 +135,12 @@ print("interrupts", len(count))
 
 def test_a_new_size_reaches_the_command(tmp_path: Path) -> None:
     text = """
-import os, signal, time
-def told(*_):
-    print("size", os.get_terminal_size(1).columns, flush=True)
-    os._exit(0)
-signal.signal(signal.SIGWINCH, told)
+import os, signal
+signal.signal(signal.SIGWINCH, lambda *_: None)
+signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGWINCH])
 print("ready", flush=True)
-time.sleep(20)
+signal.sigwait([signal.SIGWINCH])
+print("size", os.get_terminal_size(1).columns, flush=True)
 """
     name = script(tmp_path, text)
     screen = Screen(tmp_path, *gpudoctor("run", "--session", "s", "--", PYTHON, name))
