@@ -118,7 +118,8 @@ def _silent_driver(facts: Facts) -> str:
 
 def blocked(verdicts: Sequence[Verdict], findings: Sequence[Finding]) -> tuple[str, ...]:
     """Return what cannot be judged before the first unblocking fix is done."""
-    if not any(fix.gain.grade is Grade.UNBLOCKS for finding in findings for fix in finding.fixes):
+    errors = (finding for finding in findings if finding.severity is Severity.ERROR)
+    if not any(fix.gain.grade is Grade.UNBLOCKS for finding in errors for fix in finding.fixes):
         return ()
     return tuple(
         verdict.slug for verdict in verdicts if verdict.status not in RAN and verdict.family in {"input", "compute"}

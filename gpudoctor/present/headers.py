@@ -10,6 +10,7 @@ from gpudoctor.model.snapshot import Snapshot
 from gpudoctor.present import figures
 
 UNNAMED = "unknown GPU"
+WIDTH = 80
 
 
 def target_line(target: Mapping[str, str]) -> str:
@@ -18,7 +19,8 @@ def target_line(target: Mapping[str, str]) -> str:
         return "Target   a saved snapshot"
     chosen_by = target.get("chosen_by", "?")
     other = "" if chosen_by.startswith(("--python", "snapshot")) else "; change: --python"
-    return f"Target   {target.get('executable', '?')} ({chosen_by}{other})"
+    line = f"Target   {target.get('executable', '?')} ({chosen_by}{other})"
+    return line if len(line) <= WIDTH else line.replace(other, "")
 
 
 def machine_line(report: Report) -> str:
@@ -97,4 +99,6 @@ def probe_line(report: Report) -> str:
     where = {"CPU": "CPU only", "GPU": "GPU"}.get("/".join(devices), "GPU and CPU" if devices else "no device")
     left = f"; GPU left alone: {probe.gpu_left_alone}" if probe.gpu_left_alone else ""
     ran = sum(trial.status == "ok" for trial in probe.trials.values())
-    return f"Probe    {where}, {ran} of {len(probe.trials)} trials ok, {figures.duration(probe.duration_s)}{left}"
+    other = sum(trial.status == "unsupported" for trial in probe.trials.values())
+    trials = f"{ran} of {len(probe.trials) - other} trials ok" + (f", {other} not for this device" if other else "")
+    return f"Probe    {where}, {trials}, {figures.duration(probe.duration_s)}{left}"
