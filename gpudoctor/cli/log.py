@@ -78,7 +78,7 @@ def _with_base(arguments: Arguments, settings: Settings, told: Snapshot) -> tupl
         return told, "the text and what was stated"
     here = _this_machine(arguments, settings)
     if not _has_gpu(here) or _another_machine(here, told):
-        return told, "the text alone; it is not from this machine"
+        return told, "the text alone; taken as not from this machine"
     return overlaid(here, told), "the text and this machine"
 
 

@@ -23,7 +23,7 @@ from gpudoctor.diagnose.engine import diagnose
 from gpudoctor.diagnose.gate import exit_code
 from gpudoctor.diagnose.registry import AnyCheck, Registry
 from gpudoctor.diagnose.selection import nearest, select
-from gpudoctor.diagnose.summary import Expectation, unmet
+from gpudoctor.diagnose.summary import Expectation, of_a_part, unmet
 from gpudoctor.errors import UsageError
 from gpudoctor.model.report import Report
 from gpudoctor.model.snapshot import Snapshot
@@ -111,7 +111,7 @@ def _report(
     return replace(
         report,
         target=subject.target,
-        summary=replace(report.summary, expectation=reason),
+        summary=replace(of_a_part(report.summary, checks, known.checks), expectation=reason),
         fail_on=arguments.fail_on or settings.fail_on,
     )
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 
 from gpudoctor.diagnose.facts import SILENT, Facts, gather
 from gpudoctor.diagnose.registry import BUILT_IN, AnyCheck
@@ -56,6 +57,14 @@ def promised_but_unjudged(
     """Return the core checks that the level promises and that could not judge (`quick` runs no trial)."""
     promised = {check.code for check in checks if check.core and not (level == "quick" and check.needs_probe)}
     return tuple(each for each in verdicts if each.code in promised and each.status not in RAN)
+
+
+def of_a_part(summary: Summary, checks: Sequence[AnyCheck], known: Sequence[AnyCheck]) -> Summary:
+    """Return the summary of what only some of the known checks judged: what was not asked is not healthy."""
+    left_out = {each.code for each in known if each.core} - {each.code for each in checks}
+    if summary.status is not Status.HEALTHY or not left_out:
+        return summary
+    return replace(summary, status=Status.UNKNOWN, headline=f"No issues found; checks left out: {len(left_out)}")
 
 
 def _judged_at_all(verdicts: Sequence[Verdict], plugins: Sequence[Plugin]) -> bool:

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from gpudoctor.diagnose.engine import diagnose, plan_trials
+from gpudoctor.diagnose.summary import of_a_part
 from gpudoctor.model.machine import Cuda, CudaDevice, Nvml
 from gpudoctor.model.observed import Probe, Trial
 from gpudoctor.model.report import Outcome, Plugin, Status
@@ -179,3 +180,12 @@ def test_without_the_built_in_checks_no_machine_is_healthy() -> None:
     broken = Plugin(name="builtin", module="gpudoctor_checks", error="ImportError: no module")
     report = diagnose(GPU_MACHINE, [declared(quiet)], plugins=(broken,))
     assert (report.summary.status, report.summary.headline) == (Status.UNKNOWN, "No important check could judge")
+
+
+def test_what_was_left_out_of_the_judgement_is_not_called_healthy() -> None:
+    every = [declared(quiet), declared(quiet, code="AC102"), declared(quiet, code="AC103", core=False)]
+    healthy = diagnose(GPU_MACHINE, every, level="quick").summary
+    assert of_a_part(healthy, every, every).status is Status.HEALTHY
+    assert of_a_part(healthy, every[:2], every).status is Status.HEALTHY
+    partly = of_a_part(healthy, every[:1], every)
+    assert (partly.status, partly.headline) == (Status.UNKNOWN, "No issues found; checks left out: 1")
