@@ -13,7 +13,7 @@ from tests.system.environments import cpu_python, skip_where_there_is_a_gpu
 from tests.system.target import StandIn
 
 PROBE_LIMIT_S = 240.0
-NO_GPU = re.compile(r"No usable NVIDIA GPU|This container sees no GPU")
+NO_GPU = re.compile(r"UNKNOWN  (?:No usable NVIDIA GPU|No GPU in this container|This container sees no GPU)")
 
 
 @pytest.fixture(autouse=True)
@@ -41,7 +41,6 @@ def test_there_is_plainly_no_usable_gpu(quick: Run) -> None:
     assert_readable(quick)
     assert quick.code == 0
     assert "UNKNOWN" in quick.out
-    assert "[?] UNKNOWN " in quick.out
     assert NO_GPU.search(quick.out), quick.out
     assert "no driver" in quick.out
 
