@@ -18,7 +18,7 @@ from gpudoctor.cli.output import flush
 from gpudoctor.cli.parser import Arguments, parse
 from gpudoctor.errors import GpudoctorError, UsageError
 
-INTERNAL_ERROR = 70
+INTERNAL_ERROR = GpudoctorError.exit_code
 SIGNALLED = 128  # what a shell adds to the number of the signal that ended a command
 LONG_LIVED = frozenset({"run", "monitor"})  # with signals of their own: for a training, for a terminal to restore
 LONGEST_MESSAGE = 500  # a value that is quoted may be a megabyte long

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from gpudoctor.diagnose.ranking import NO_GAIN_BELOW
 from gpudoctor.model.missing import Missing, either
 from gpudoctor.model.observed import Arm, Comparison, Probe, Trial
 from gpudoctor.present import figures
 from gpudoctor.present.style import printable
-
-NO_GAIN_BELOW = 1.02  # the probe's own bar: a ratio counts when its whole 95 % interval lies above it
 
 
 def render(probe: Probe, *, verbose: bool = False) -> str:
