@@ -9,12 +9,10 @@ import os
 import sys
 import time
 from collections.abc import Iterator, Mapping
-from copy import copy
 from dataclasses import dataclass, replace
 from datetime import datetime, timezone
 from pathlib import Path
 
-from gpudoctor import __version__
 from gpudoctor.cli import configuration
 from gpudoctor.cli.archive import SNAPSHOT, packed
 from gpudoctor.cli.output import emit, flush
@@ -23,6 +21,7 @@ from gpudoctor.cli.private_file import check_place, write_private
 from gpudoctor.cli.saved import Saved, read_snapshot
 from gpudoctor.codec import dumps, snapshot_to_builtins
 from gpudoctor.diagnose import registry
+from gpudoctor.diagnose.begun import TOOL
 from gpudoctor.diagnose.engine import diagnose
 from gpudoctor.diagnose.registry import Registry
 from gpudoctor.errors import UsageError
@@ -80,9 +79,8 @@ def _examined(arguments: Arguments, known: Registry) -> tuple[Saved, str]:
 
     settings = configuration.load(folder=Path.cwd(), environ=os.environ)
     level = arguments.level or "standard"
-    kept = copy(arguments)
-    kept.include_identifiers = True  # they are taken out, and counted, afterwards
-    result = examined(kept, settings, known.checks, level=level, announce=False)
+    # What identifies is taken out, and counted, afterwards.
+    result = examined(arguments, settings, known.checks, level=level, identifiers=True)
     saved = Saved(snapshot=result.snapshot, level=level, python=result.target["executable"])
     return saved, result.target["chosen_by"]
 
@@ -92,7 +90,7 @@ def _report(machine: _Machine, known: Registry) -> Report:
     report = diagnose(saved.snapshot, known.checks, level=saved.level, plugins=known.plugins)
     return replace(
         report,
-        tool={"name": "gpudoctor", "version": __version__},
+        tool=TOOL,
         started_at=saved.snapshot.taken_at,
         target={"executable": saved.python, "chosen_by": machine.chosen_by},
     )

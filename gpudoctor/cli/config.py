@@ -12,7 +12,7 @@ from gpudoctor.cli import configuration
 from gpudoctor.cli.configuration import KEYS, Settings
 from gpudoctor.cli.output import emit
 from gpudoctor.cli.parser import Arguments
-from gpudoctor.cli.scan import check_rules
+from gpudoctor.cli.judging import check_rules
 from gpudoctor.codec import dumps
 from gpudoctor.diagnose import registry
 from gpudoctor.diagnose.selection import select

@@ -15,7 +15,6 @@ from gpudoctor.present import environment
 def run(arguments: Arguments) -> int:
     """Print the block."""
     settings = configuration.load(folder=Path.cwd(), environ=os.environ)
-    arguments.json = True  # the block stands alone: no line about the target before it
     result = examined(arguments, settings, (), level="quick")
     emit(environment.render(result.snapshot, result.target), None)
     return 0

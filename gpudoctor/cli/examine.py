@@ -1,73 +1,73 @@
-"""What `scan`, `probe` and `env` share: choose the interpreter, say so at once, examine with progress, redact."""
+"""How the command line asks for an examination: its words and settings in, a line about the target and a bar meanwhile."""
 
 from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 
 from gpudoctor.cli.configuration import Settings
 from gpudoctor.cli.output import emit, flush
 from gpudoctor.cli.parser import Arguments
-from gpudoctor.cli.progress import progress_on
-from gpudoctor.collect.target import choose_target
-from gpudoctor.diagnose.examination import Request, examine
-from gpudoctor.diagnose.registry import AnyCheck
-from gpudoctor.model.snapshot import Snapshot
+from gpudoctor.cli.progress import Bar, bar_on
+from gpudoctor.collect.target import Target, choose_target
+from gpudoctor.examine.machine import Examined, Judges, Request, examine_here
 from gpudoctor.present.headers import target_line
 from gpudoctor.present.style import shorten
-from gpudoctor.redaction import Rewrite, redact, rewriter_of_this_machine
 
 WIDTH = 80
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Examined:
-    """The snapshot, already redacted unless identifiers were asked for, and the interpreter that was examined."""
+class _Teller:
+    """Tells the terminal."""
 
-    snapshot: Snapshot
-    target: dict[str, str]
-    target_shown: bool
+    def __init__(self, bar: Bar | None, *, announce: bool) -> None:
+        self._bar, self._announce = bar, announce
+
+    def target(self, named: Mapping[str, str]) -> None:
+        """Print at once which interpreter it is: a wrong one is seen before the probe trains in it."""
+        if self._announce:
+            emit(shorten(target_line(named), WIDTH) + "\n", None)
+            flush()
+
+    def trial(self, name: str, done: int, total: int, left_s: float) -> None:
+        if self._bar is not None:
+            self._bar.trial(name, done, total, left_s)
 
 
 def examined(
     arguments: Arguments,
     settings: Settings,
-    checks: Sequence[AnyCheck] | Callable[[], Sequence[AnyCheck]],
+    checks: Judges,
     *,
     level: str,
     trials: tuple[str, ...] | None = None,
-    announce: bool | None = None,
+    announce: bool = False,
+    identifiers: bool | None = None,
 ) -> Examined:
     """Examine this machine. Raises UsageError for an interpreter that cannot be used.
 
-    `checks` may be a function that loads them, called while the machine is asked.
-    `announce`: print at once which interpreter it is; by default where text goes to stdout.
+    `announce`: print at once which interpreter it is. `identifiers`: keep them whatever the arguments say.
     """
     root = Path(os.environ.get("GPUDOCTOR_SYSROOT") or "/")
-    target = choose_target(
-        arguments.python or settings.python, environ=os.environ, folder=Path.cwd(), proc=root / "proc"
-    )
-    if settings.python and not arguments.python:
-        target = replace(target, chosen_by="--python, from the configuration")  # a project's file chose what is started
-    rewrite: Rewrite = str if arguments.include_identifiers else rewriter_of_this_machine()
-    named = {"executable": rewrite(str(target.executable)), "chosen_by": target.chosen_by}
-    shown = announce if announce is not None else not arguments.json and arguments.output in {None, "-"}
-    if shown:
-        emit(shorten(target_line(named), WIDTH) + "\n", None)
-        flush()
     request = Request(
-        target=target,
+        target=_target(arguments, settings, root),
         level=level,
         root=root,
         timeout_s=arguments.timeout or settings.timeout,
         force=arguments.force,
         trials=trials,
     )
-    with progress_on(sys.stderr) as progress:
-        snapshot = examine(request, checks, progress)
-    if not arguments.include_identifiers:
-        snapshot = redact(snapshot, rewrite=rewrite)
-    return Examined(snapshot=snapshot, target=named, target_shown=shown)
+    kept = arguments.include_identifiers if identifiers is None else identifiers
+    with bar_on(sys.stderr) as bar:
+        return examine_here(request, checks, _Teller(bar, announce=announce), identifiers=kept)
+
+
+def _target(arguments: Arguments, settings: Settings, root: Path) -> Target:
+    python = arguments.python or settings.python
+    target = choose_target(python, environ=os.environ, folder=Path.cwd(), proc=root / "proc")
+    if settings.python and not arguments.python:
+        return replace(target, chosen_by="--python, from the configuration")  # a project's file chose what is started
+    return target

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from gpudoctor import __version__
 from gpudoctor.cli.output import emit
 from gpudoctor.cli.outputs import FORMAT, PLACE, STDOUT, Output, Word, paired
+from gpudoctor.diagnose.begun import TOOL
 from gpudoctor.errors import OutputError, UsageError
 from gpudoctor.model.report import Coverage, Report, Status, Summary
 from gpudoctor.model.snapshot import Snapshot
@@ -43,7 +44,7 @@ def report(message: str, code: int) -> Report:
         summary=summary,
         snapshot=Snapshot(tool_version=__version__),
         level="none",
-        tool={"name": "gpudoctor", "version": __version__, "exit_code": str(code)},
+        tool={**TOOL, "exit_code": str(code)},
     )
 
 

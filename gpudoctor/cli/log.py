@@ -6,23 +6,10 @@ machine: a pasted log judged with the wrong GPU is worse than one judged with no
 
 from __future__ import annotations
 
-import os
-import time
-from dataclasses import replace
-from datetime import datetime, timezone
-from pathlib import Path
-
-from gpudoctor import __version__
-from gpudoctor.cli import configuration, outputs
 from gpudoctor.cli.configuration import Settings
-from gpudoctor.cli.output import write_file
+from gpudoctor.cli.judging import Judging
 from gpudoctor.cli.parser import Arguments
-from gpudoctor.cli.scan import check_rules
-from gpudoctor.codec import dumps, snapshot_to_builtins
-from gpudoctor.diagnose import registry
 from gpudoctor.diagnose.from_text import judge_text, overlaid
-from gpudoctor.diagnose.gate import exit_code
-from gpudoctor.diagnose.selection import select
 from gpudoctor.logs.facts import snapshot_of
 from gpudoctor.logs.intake import STDIN, read_texts
 from gpudoctor.logs.stated import read_facts
@@ -33,28 +20,12 @@ from gpudoctor.redaction import redact, rewriter_of_this_machine
 
 def run(arguments: Arguments) -> int:
     """Judge the texts and return the exit code."""
-    begun, started_at = time.perf_counter(), datetime.now(timezone.utc).isoformat(timespec="seconds")
-    wanted = outputs.paired(arguments.outputs)
-    settings = configuration.load(folder=Path.cwd(), environ=os.environ)
-    known = registry.load()
-    check_rules(settings, known)
-    checks = select(
-        known.checks, chosen=arguments.select or settings.select, ignored=arguments.ignore or settings.ignore
-    )
+    judging = Judging(arguments)
+    checks, settings = judging.checks, judging.settings
     told = told_by(arguments, arguments.files)
     snapshot, source = _with_base(arguments, settings, told)
-    report = replace(
-        judge_text(snapshot, checks, plugins=known.plugins, severities=settings.severities),
-        tool={"name": "gpudoctor", "version": __version__},
-        target={"executable": _named(arguments), "chosen_by": source},
-        started_at=started_at,
-        duration_s=round(time.perf_counter() - begun, 3),
-        fail_on=arguments.fail_on or settings.fail_on,
-    )
-    if arguments.save_snapshot:
-        write_file(arguments.save_snapshot, dumps(snapshot_to_builtins(report.snapshot)) + "\n")
-    outputs.write(wanted, report, verbose=arguments.verbose, target_shown=False)
-    return exit_code(report)
+    report = judge_text(snapshot, checks, plugins=judging.known.plugins, severities=settings.severities)
+    return judging.conclude(report, {"executable": _named(arguments), "chosen_by": source})
 
 
 def _named(arguments: Arguments) -> str:
@@ -85,7 +56,7 @@ def _with_base(arguments: Arguments, settings: Settings, told: Snapshot) -> tupl
 def _this_machine(arguments: Arguments, settings: Settings) -> Snapshot:
     from gpudoctor.cli.examine import examined  # noqa: PLC0415  # a text with facts of its own needs no collector
 
-    return examined(arguments, settings, (), level="quick", announce=False).snapshot
+    return examined(arguments, settings, (), level="quick").snapshot
 
 
 def _has_gpu(here: Snapshot) -> bool:

@@ -23,7 +23,8 @@ def run(arguments: Arguments) -> int:
     """Run the trials; exit 1 when one of them showed a fault."""
     chosen = tuple(dict.fromkeys(_known(name) for name in arguments.trial)) or tuple(KNOWN_TRIALS)
     settings = configuration.load(folder=Path.cwd(), environ=os.environ)
-    result = examined(arguments, settings, (), level=arguments.level or "standard", trials=chosen)
+    level = arguments.level or "standard"
+    result = examined(arguments, settings, (), level=level, trials=chosen, announce=not arguments.json)
     probe = result.snapshot.probe
     if probe is None:
         raise UsageError(f"the probe could not run: {result.snapshot.missing.get('probe', 'unknown reason')}")

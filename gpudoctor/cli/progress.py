@@ -6,31 +6,22 @@ from collections.abc import Generator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, TextIO
 
-from gpudoctor.diagnose.examination import Progress
-
 if TYPE_CHECKING:
     from rich import progress
 
 
-class _Silent:
-    def trial(self, name: str, done: int, total: int, left_s: float) -> None:
-        """Show nothing."""
-
-
 @contextmanager
-def progress_on(stream: TextIO) -> Generator[Progress, None, None]:
-    """Yield something to tell about trials; the bar is gone when the block ends."""
-    if not stream.isatty():
-        yield _Silent()
-        return
-    bar = _Bar(stream)
+def bar_on(stream: TextIO) -> Generator[Bar | None, None, None]:
+    """Yield a bar, gone when the block ends; None where there is no terminal to show it on."""
+    bar = Bar(stream) if stream.isatty() else None
     try:
         yield bar
     finally:
-        bar.close()
+        if bar is not None:
+            bar.close()
 
 
-class _Bar:
+class Bar:
     """rich's progress bar, made with the first trial: a quick scan must not load rich."""
 
     def __init__(self, stream: TextIO) -> None:

@@ -2,29 +2,14 @@
 
 from __future__ import annotations
 
-import os
-import time
-from collections.abc import Callable, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from datetime import datetime, timezone
-from functools import cache
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-from gpudoctor import __version__
-from gpudoctor.cli import configuration, outputs
-from gpudoctor.cli.configuration import Settings
-from gpudoctor.cli.output import write_file
-from gpudoctor.cli.outputs import Output
+from gpudoctor.cli.judging import Judging
 from gpudoctor.cli.parser import Arguments
-from gpudoctor.codec import dumps, snapshot_to_builtins
-from gpudoctor.diagnose import registry
 from gpudoctor.diagnose.engine import diagnose
-from gpudoctor.diagnose.gate import exit_code
-from gpudoctor.diagnose.registry import AnyCheck, Registry
-from gpudoctor.diagnose.selection import nearest, select
 from gpudoctor.diagnose.summary import Expectation, of_a_part, unmet
-from gpudoctor.errors import UsageError
 from gpudoctor.model.report import Report
 from gpudoctor.model.snapshot import Snapshot
 
@@ -38,45 +23,25 @@ class Subject:
 
     snapshot: Snapshot
     level: str
-    target: dict[str, str]
+    target: Mapping[str, str]
     target_shown: bool = False
 
 
 def run(arguments: Arguments) -> int:
     """Run the scan and return the exit code."""
-    begun, started_at = time.perf_counter(), datetime.now(timezone.utc).isoformat(timespec="seconds")
-    wanted = outputs.paired(arguments.outputs)
-    settings = configuration.load(folder=Path.cwd(), environ=os.environ)
+    judging = Judging(arguments)
     accepted = _baseline(arguments)
-    judges = cache(lambda: _judges(arguments, settings))
     subject = (
         _saved(arguments, arguments.snapshot)
         if arguments.snapshot
         else Subject(snapshot=Snapshot(), level="quick", target={"executable": "?", "chosen_by": "--no-machine"})
         if arguments.no_machine
-        else _this_machine(arguments, settings, lambda: judges()[1], wanted)
+        else _this_machine(arguments, judging)
     )
-    known, checks = judges()
     if arguments.log or arguments.fact:
         subject = _with_text(arguments, subject)
-    report = replace(
-        _gated(arguments, _report(arguments, settings, known, checks, subject), accepted),
-        tool={"name": "gpudoctor", "version": __version__},
-        started_at=started_at,
-        duration_s=round(time.perf_counter() - begun, 3),
-    )
-    if arguments.save_snapshot:
-        write_file(arguments.save_snapshot, dumps(snapshot_to_builtins(report.snapshot)) + "\n")
-    outputs.write(wanted, report, verbose=arguments.verbose, target_shown=subject.target_shown)
-    return exit_code(report)
-
-
-def _judges(arguments: Arguments, settings: Settings) -> tuple[Registry, tuple[AnyCheck, ...]]:
-    """Load all checks and return them with those to run."""
-    known = registry.load()
-    check_rules(settings, known)
-    chosen, ignored = arguments.select or settings.select, arguments.ignore or settings.ignore
-    return known, select(known.checks, chosen=chosen, ignored=ignored)
+    report = _gated(arguments, _report(arguments, judging, subject), accepted)
+    return judging.conclude(report, subject.target, target_shown=subject.target_shown)
 
 
 def _with_text(arguments: Arguments, subject: Subject) -> Subject:
@@ -87,17 +52,8 @@ def _with_text(arguments: Arguments, subject: Subject) -> Subject:
     return replace(subject, snapshot=overlaid(subject.snapshot, told_by(arguments, arguments.log)))
 
 
-def check_rules(settings: Settings, known: Registry) -> None:
-    """Raise UsageError for a rule of the configuration that no check has."""
-    codes = {each.code for each in known.checks}
-    for code in settings.severities:
-        if code not in codes:
-            raise UsageError(f"rules.{code}: no check has this code{nearest(known.checks, code)}")
-
-
-def _report(
-    arguments: Arguments, settings: Settings, known: Registry, checks: Sequence[AnyCheck], subject: Subject
-) -> Report:
+def _report(arguments: Arguments, judging: Judging, subject: Subject) -> Report:
+    settings, known, checks = judging.settings, judging.known, judging.checks
     if arguments.no_machine:
         from gpudoctor.diagnose.from_text import judge_text  # noqa: PLC0415  # most scans have a machine
 
@@ -108,12 +64,7 @@ def _report(
         )
     wanted = Expectation(gpus=arguments.expect_gpus, strict=arguments.strict or settings.strict)
     reason = unmet(wanted, report.checks, subject.snapshot, level=subject.level, checks=checks)
-    return replace(
-        report,
-        target=subject.target,
-        summary=replace(of_a_part(report.summary, checks, known.checks), expectation=reason),
-        fail_on=arguments.fail_on or settings.fail_on,
-    )
+    return replace(report, summary=replace(of_a_part(report.summary, checks, known.checks), expectation=reason))
 
 
 def _baseline(arguments: Arguments) -> Baseline | None:
@@ -147,15 +98,10 @@ def _saved(arguments: Arguments, path: str) -> Subject:
     return Subject(snapshot=saved.snapshot, level=arguments.level or saved.level, target=target)
 
 
-def _this_machine(
-    arguments: Arguments,
-    settings: Settings,
-    load_checks: Callable[[], Sequence[AnyCheck]],
-    wanted: Sequence[Output],
-) -> Subject:
+def _this_machine(arguments: Arguments, judging: Judging) -> Subject:
     from gpudoctor.cli.examine import examined  # noqa: PLC0415  # judging a saved snapshot needs no collector
 
     level = arguments.level or "standard"
-    announce = any(each.on_stdout and each.format == "text" for each in wanted)
-    result = examined(arguments, settings, load_checks, level=level, announce=announce)
-    return Subject(snapshot=result.snapshot, level=level, target=result.target, target_shown=result.target_shown)
+    announce = any(each.on_stdout and each.format == "text" for each in judging.outputs)
+    result = examined(arguments, judging.settings, lambda: judging.checks, level=level, announce=announce)
+    return Subject(snapshot=result.snapshot, level=level, target=result.target, target_shown=announce)

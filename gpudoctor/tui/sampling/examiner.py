@@ -11,29 +11,29 @@ import os
 import signal
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
-from datetime import datetime, timezone
 from pathlib import Path
 
-from gpudoctor import __version__
 from gpudoctor.codec import load_snapshot
 from gpudoctor.collect.target import choose_target
 from gpudoctor.diagnose import registry
+from gpudoctor.diagnose.begun import Begun
 from gpudoctor.diagnose.engine import diagnose
-from gpudoctor.diagnose.examination import Request, examine
-from gpudoctor.diagnose.registry import Registry
+from gpudoctor.diagnose.registry import AnyCheck, Registry
 from gpudoctor.diagnose.selection import select
 from gpudoctor.errors import GpudoctorError, SnapshotError
+from gpudoctor.examine.machine import Examined, Request, examine_here
 from gpudoctor.model.finding import Severity
 from gpudoctor.model.missing import either
 from gpudoctor.model.report import Report
-from gpudoctor.redaction import redact, rewriter_of_this_machine
 from gpudoctor.tui.messages import Progress
 from gpudoctor.tui.sampling.wire import send
 
 
 class _Teller:
     """Sends progress as the engine tells it."""
+
+    def target(self, named: Mapping[str, str]) -> None:
+        """Say nothing: the report names it."""
 
     def trial(self, name: str, done: int, total: int, left_s: float) -> None:
         send(sys.stdout.fileno(), Progress(trial=name, done=done, total=total, left_s=left_s))
@@ -64,37 +64,32 @@ def main(argv: Sequence[str]) -> int:
 
 
 def _report(options: argparse.Namespace) -> tuple[Report, Registry]:
-    started = datetime.now(timezone.utc)
+    begun = Begun()
     known = registry.load()
     checks = select(known.checks, chosen=options.select, ignored=options.ignore)
     severities = {code: Severity(word) for code, _, word in (each.partition("=") for each in options.severity)}
-    if options.snapshot:
-        snapshot = load_snapshot(_bytes_of(options.snapshot), name=options.snapshot)
-        level = "quick" if snapshot.probe is None else "standard"
-        python = either(snapshot.python.executable, "?") if snapshot.python is not None else "?"
-        target: Mapping[str, str] = {"executable": python, "chosen_by": f"snapshot {options.snapshot}"}
-    else:
-        chosen = choose_target(options.python, environ=os.environ, folder=Path.cwd(), proc=options.root / "proc")
-        level = options.level
-        request = Request(
-            target=chosen,
-            level=level,
-            root=options.root,
-            force=options.force,
-            trials=(options.trial,) if options.trial else None,
-        )
-        rewrite = rewriter_of_this_machine()
-        snapshot = redact(examine(request, checks, _Teller()), rewrite=rewrite)  # a screenshot is a report too
-        target = {"executable": rewrite(str(chosen.executable)), "chosen_by": chosen.chosen_by}
-    report = diagnose(snapshot, checks, level=level, plugins=known.plugins, severities=severities)
-    ended = datetime.now(timezone.utc)
-    return replace(
-        report,
-        tool={"name": "gpudoctor", "version": __version__},
-        target=target,
-        started_at=started.isoformat(timespec="seconds"),
-        duration_s=round((ended - started).total_seconds(), 3),
-    ), known
+    level, examined = _saved(options.snapshot) if options.snapshot else (options.level, _examined(options, checks))
+    report = diagnose(examined.snapshot, checks, level=level, plugins=known.plugins, severities=severities)
+    return begun.signed(report, examined.target), known
+
+
+def _saved(path: str) -> tuple[str, Examined]:
+    snapshot = load_snapshot(_bytes_of(path), name=path)
+    python = either(snapshot.python.executable, "?") if snapshot.python is not None else "?"
+    target = {"executable": python, "chosen_by": f"snapshot {path}"}
+    return "quick" if snapshot.probe is None else "standard", Examined(snapshot=snapshot, target=target)
+
+
+def _examined(options: argparse.Namespace, checks: Sequence[AnyCheck]) -> Examined:
+    """Examine this machine; without identifiers, for a screenshot is a report too."""
+    request = Request(
+        target=choose_target(options.python, environ=os.environ, folder=Path.cwd(), proc=options.root / "proc"),
+        level=options.level,
+        root=options.root,
+        force=options.force,
+        trials=(options.trial,) if options.trial else None,
+    )
+    return examine_here(request, checks, _Teller())
 
 
 def _bytes_of(path: str) -> bytes:

@@ -1,11 +1,12 @@
 """One examination: collect facts, run the trials that the checks ask for, and return the snapshot of both.
 
-The three doors (scan, probe, monitor) share it; nothing here judges.
+Whoever asks (scan, probe, env, bundle, log, the monitor) comes through `examine_here`; nothing here judges. An interrupt
+cancels it: KeyboardInterrupt, raised at any moment, ends the children that were started and goes on to the caller.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Protocol
@@ -20,10 +21,17 @@ from gpudoctor.model.observed import Probe
 from gpudoctor.model.record import dataclass
 from gpudoctor.model.snapshot import QUICK_HAS_NO_PROBE, Snapshot
 from gpudoctor.model.software import TensorFlow
+from gpudoctor.redaction import Rewrite, redact, rewriter_of_this_machine
+
+Judges = Sequence[AnyCheck] | Callable[[], Sequence[AnyCheck]]
 
 
-class Progress(Protocol):
-    """Is told what runs now; shows it or not."""
+class Events(Protocol):
+    """Is told what happens; shows it or not."""
+
+    def target(self, named: Mapping[str, str]) -> None:
+        """Note which interpreter is examined and why, before anything is asked."""
+        ...
 
     def trial(self, name: str, done: int, total: int, left_s: float) -> None:
         """Note that a trial starts, with the time that all remaining ones are expected to take."""
@@ -42,9 +50,24 @@ class Request:
     trials: tuple[str, ...] | None = None
 
 
-def examine(
-    request: Request, checks: Sequence[AnyCheck] | Callable[[], Sequence[AnyCheck]], progress: Progress | None = None
-) -> Snapshot:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Examined:
+    """The snapshot, redacted unless identifiers were asked for, and the interpreter that was examined."""
+
+    snapshot: Snapshot
+    target: Mapping[str, str]
+
+
+def examine_here(request: Request, checks: Judges, events: Events, *, identifiers: bool = False) -> Examined:
+    """Examine this machine; `identifiers` keeps what tells a person or a machine. See `examine`."""
+    rewrite: Rewrite = str if identifiers else rewriter_of_this_machine()
+    named = {"executable": rewrite(str(request.target.executable)), "chosen_by": request.target.chosen_by}
+    events.target(named)
+    snapshot = examine(request, checks, events)
+    return Examined(snapshot=snapshot if identifiers else redact(snapshot, rewrite=rewrite), target=named)
+
+
+def examine(request: Request, checks: Judges, events: Events | None = None) -> Snapshot:
     """Return the snapshot: facts at every level, trials too unless the level is quick.
 
     `checks` may be a function that loads them: it is called while the sources answer, which takes about as long.
@@ -72,7 +95,7 @@ def examine(
         level=request.level,
         force=request.force,
         watch_gpus=lambda: look_at_gpus(request.root),
-        progress=progress,
+        progress=events,
     )
     return with_probe(snapshot, probe)
 
