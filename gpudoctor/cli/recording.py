@@ -12,9 +12,9 @@ from pathlib import Path
 
 from gpudoctor.collect import nvml
 from gpudoctor.collect.isolate import failure
+from gpudoctor.collect.run_load import RunMeter
 from gpudoctor.profile import launch, terminal
 from gpudoctor.profile.command import environment, script_of
-from gpudoctor.profile.host_load import HostMeter
 from gpudoctor.profile.live import LiveLine
 from gpudoctor.profile.machine import GpuSampler
 from gpudoctor.profile.record import SessionWriter
@@ -26,7 +26,7 @@ class Recording:
     def __init__(self, writer: SessionWriter, command: Sequence[str], *, quiet: bool) -> None:
         self._writer, self._command, self._quiet = writer, command, quiet
         self._root = Path(os.environ.get("GPUDOCTOR_SYSROOT") or "/")
-        self._host = HostMeter()
+        self._host = RunMeter()
         self._broken = ""
 
     def run(self, report: Callable[[Path], None]) -> int:

@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
+from gpudoctor.collect.text_file import text_of
+
 NONE = "none"
 # Words in /proc/*/cgroup paths and /run/systemd/container, most telling first.
 WORDS = (
@@ -55,17 +57,10 @@ def _by_files(root: Path) -> str:
 
 
 def _by_text(root: Path, environ: Mapping[str, str]) -> str:
-    said = (environ.get("container", ""), _text(root / "run/systemd/container"))
-    seen = (_text(root / "proc/1/cgroup"), _text(root / "proc/self/cgroup"))
+    said = (environ.get("container", ""), text_of(root / "run/systemd/container"))
+    seen = (text_of(root / "proc/1/cgroup"), text_of(root / "proc/self/cgroup"))
     for text in (*said, *seen):
         for word, kind in WORDS:
             if word in text:
                 return kind
     return next((word for text in said if (word := text.strip()) and "wsl" not in word), "")
-
-
-def _text(path: Path) -> str:
-    try:
-        return path.read_text(encoding="ascii", errors="replace")
-    except OSError:
-        return ""

@@ -14,6 +14,7 @@ from pathlib import Path
 from gpudoctor.collect.container import container_kind
 from gpudoctor.collect.control_group import Limits, read_limits
 from gpudoctor.collect.storage import read_storage
+from gpudoctor.collect.text_file import text_of, word_of
 from gpudoctor.model.machine import Cpu, Host
 from gpudoctor.model.missing import Maybe, Missing
 
@@ -31,14 +32,14 @@ def collect_host(*, root: Path = THIS_MACHINE, environ: Mapping[str, str] | None
     system = SYSTEMS.get(sys.platform, "linux" if sys.platform.startswith("linux") else sys.platform)
     if system != "linux":
         return _elsewhere(system)
-    kernel = _word(root / "proc/sys/kernel/osrelease") or (os.uname().release if root == THIS_MACHINE else "")
+    kernel = word_of(root / "proc/sys/kernel/osrelease") or (os.uname().release if root == THIS_MACHINE else "")
     limits = read_limits(root)
     total, available = _memory(root, limits)
     return Host(
         os=system,
         distribution=_distribution(root),
         kernel=kernel or NOT_TOLD,
-        arch=_word(root / "proc/sys/kernel/arch") or os.uname().machine,
+        arch=word_of(root / "proc/sys/kernel/arch") or os.uname().machine,
         libc=_libc(root),
         wsl="microsoft" in kernel.lower() or "-wsl" in kernel.lower(),
         container=container_kind(root, environ),
@@ -70,10 +71,10 @@ def _elsewhere(system: str) -> Host:
 
 
 def _cpu(root: Path) -> Cpu:
-    cores = _count(_word(root / "sys/devices/system/cpu/online"))
+    cores = _count(word_of(root / "sys/devices/system/cpu/online"))
     affinity = _count(_fields(root / "proc/self/status").get("Cpus_allowed_list", ""))
     if isinstance(cores, Missing):
-        cores = _text(root / "proc/cpuinfo").count("processor\t:") or NOT_TOLD
+        cores = text_of(root / "proc/cpuinfo").count("processor\t:") or NOT_TOLD
     if root == THIS_MACHINE:  # some sandboxes hide these files
         cores = (os.cpu_count() or NOT_TOLD) if isinstance(cores, Missing) else cores
         affinity = len(os.sched_getaffinity(0)) if isinstance(affinity, Missing) else affinity
@@ -144,7 +145,7 @@ def _shared_memory(root: Path) -> Maybe[int]:
         except OSError as error:
             return Missing(error.strerror or "cannot be asked")
         return room.f_blocks * room.f_frsize
-    for line in _text(root / "proc/mounts").splitlines():
+    for line in text_of(root / "proc/mounts").splitlines():
         words = line.split()
         if len(words) > 3 and words[1] == "/dev/shm":  # noqa: S108  # see above
             size = next((each[5:] for each in words[3].split(",") if each.startswith("size=")), "")
@@ -153,16 +154,5 @@ def _shared_memory(root: Path) -> Maybe[int]:
 
 
 def _fields(path: Path, separator: str = ":") -> dict[str, str]:
-    pairs = (line.partition(separator) for line in _text(path).splitlines())
+    pairs = (line.partition(separator) for line in text_of(path).splitlines())
     return {key.strip(): value.strip() for key, _, value in pairs}
-
-
-def _word(path: Path) -> str:
-    return _text(path).strip()
-
-
-def _text(path: Path) -> str:
-    try:
-        return path.read_text(encoding="utf-8", errors="replace")
-    except OSError:
-        return ""

@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from gpudoctor.collect.kernel_log import read_xids
+from gpudoctor.collect.text_file import word_of
 from gpudoctor.model.machine import DeviceNode, Kernel, PciGpu
 from gpudoctor.model.missing import Maybe, Missing
 
@@ -40,7 +41,7 @@ def collect_kernel(root: Path = Path("/")) -> Kernel:
     if not sys.platform.startswith("linux"):
         none = Missing("not a Linux kernel")
         return Kernel(module_loaded=none, device_nodes=none, pci_gpus=none, xids=none, log_readable=none)
-    told = _text(root / "proc/driver/nvidia/version")
+    told = word_of(root / "proc/driver/nvidia/version")
     loaded = _modules(root)
     xids, readable = read_xids(root)
     return Kernel(
@@ -59,14 +60,6 @@ def collect_kernel(root: Path = Path("/")) -> Kernel:
     )
 
 
-def _text(path: Path) -> str:
-    """Return a file's text without the line end; empty where it cannot be read."""
-    try:
-        return path.read_text(encoding="utf-8", errors="replace").strip()
-    except OSError:
-        return ""
-
-
 def _modules(root: Path) -> Maybe[frozenset[str]]:
     try:
         lines = (root / "proc/modules").read_text(encoding="utf-8", errors="replace").splitlines()
@@ -83,7 +76,7 @@ def _module_version(root: Path, told: str) -> Maybe[str]:
     match = VERSION_LINE.search(told)
     if match:
         return match[1]
-    return _text(root / "sys/module/nvidia/version") or Missing("module not loaded")
+    return word_of(root / "sys/module/nvidia/version") or Missing("module not loaded")
 
 
 def _flavour(told: str) -> Maybe[str]:
@@ -94,10 +87,10 @@ def _flavour(told: str) -> Maybe[str]:
 
 def _profiling_open(root: Path) -> Maybe[bool]:
     """Return whether the performance counters are open: to all (NVreg_RestrictProfilingToAdminUsers=0) or to this process."""
-    setting = re.search(r"^RmProfilingAdminOnly:\s*(\d)", _text(root / "proc/driver/nvidia/params"), re.MULTILINE)
+    setting = re.search(r"^RmProfilingAdminOnly:\s*(\d)", word_of(root / "proc/driver/nvidia/params"), re.MULTILINE)
     if setting is None:
         return Missing("the driver's parameters do not tell")
-    held = re.search(r"^CapEff:\s*([0-9a-f]+)", _text(root / "proc/self/status"), re.MULTILINE)
+    held = re.search(r"^CapEff:\s*([0-9a-f]+)", word_of(root / "proc/self/status"), re.MULTILINE)
     return setting[1] == "0" or (held is not None and bool(int(held[1], 16) & CAP_SYS_ADMIN))
 
 
@@ -112,11 +105,11 @@ def _secure_boot(root: Path) -> Maybe[bool]:
 
 
 def _module_on_disk(root: Path) -> Maybe[bool]:
-    release = _text(root / "proc/sys/kernel/osrelease")
+    release = word_of(root / "proc/sys/kernel/osrelease")
     folder = root / "lib/modules" / release
     if not release or not folder.is_dir():
         return Missing(f"no /lib/modules/{release} here")
-    if "/nvidia.ko" in _text(folder / "modules.dep"):
+    if "/nvidia.ko" in word_of(folder / "modules.dep"):
         return True
     return any(True for place in MODULE_PLACES for _ in folder.glob(place))
 
@@ -152,7 +145,7 @@ def _pci_gpus(root: Path) -> Maybe[tuple[PciGpu, ...]]:
 def _nvidia_gpus(bus: Path, addresses: list[str]) -> Iterator[PciGpu]:
     for address in addresses:
         folder = bus / address
-        if _text(folder / "vendor") != NVIDIA_VENDOR or not _text(folder / "class").startswith(DISPLAY_CLASS):
+        if word_of(folder / "vendor") != NVIDIA_VENDOR or not word_of(folder / "class").startswith(DISPLAY_CLASS):
             continue
         try:
             driver: Maybe[str] = (folder / "driver").readlink().name
@@ -161,8 +154,8 @@ def _nvidia_gpus(bus: Path, addresses: list[str]) -> Iterator[PciGpu]:
         unread = Missing("unreadable")
         yield PciGpu(
             address=address,
-            device_id=_text(folder / "device") or Missing("unreadable"),
+            device_id=word_of(folder / "device") or Missing("unreadable"),
             driver=driver,
-            runtime_status=_text(folder / "power/runtime_status") or Missing("unreadable"),
-            iommu=_text(folder / "iommu_group/type") or ("none" if not (folder / "iommu_group").exists() else unread),
+            runtime_status=word_of(folder / "power/runtime_status") or Missing("unreadable"),
+            iommu=word_of(folder / "iommu_group/type") or ("none" if not (folder / "iommu_group").exists() else unread),
         )

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 from gpudoctor.collect.notebook import command_words, is_kernel
@@ -80,6 +81,21 @@ class Processes:
             except OSError:
                 self._foreign = False
         return self._foreign
+
+
+def parents_of_all(root: Path = Path("/")) -> dict[int, int]:
+    """Return pid -> parent's pid of everything that runs."""
+    found: dict[int, int] = {}
+    try:
+        names = os.listdir(root / "proc")  # noqa: PTH208  # names only
+    except OSError:
+        return found
+    for name in names:
+        if name.isdecimal():
+            with suppress(OSError, IndexError, ValueError):
+                stat = (root / "proc" / name / "stat").read_text(encoding="ascii", errors="replace")
+                found[int(name)] = int(stat.rpartition(")")[2].split()[1])
+    return found
 
 
 def _nothing(why: Missing) -> About:

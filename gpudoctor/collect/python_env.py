@@ -13,6 +13,7 @@ from pathlib import Path
 
 from gpudoctor.collect.ask_target import plain
 from gpudoctor.collect.interpreter import Interpreter
+from gpudoctor.collect.text_file import text_of
 from gpudoctor.model.missing import Maybe, Missing
 from gpudoctor.model.record import dataclass
 from gpudoctor.model.software import Python
@@ -125,7 +126,7 @@ def package_folders(interpreter: Interpreter) -> tuple[Path, ...]:
 
 def _manager(interpreter: Interpreter, environ: Mapping[str, str]) -> str:
     """Return who made the environment, the nearest first: a venv on top of a conda Python is a venv."""
-    settings = _text(interpreter.prefix / "pyvenv.cfg")
+    settings = text_of(interpreter.prefix / "pyvenv.cfg")
     if settings:
         return "uv" if re.search(r"^uv\s*=", settings, re.MULTILINE) else "venv"
     if (interpreter.prefix / "conda-meta").is_dir():
@@ -135,10 +136,3 @@ def _manager(interpreter: Interpreter, environ: Mapping[str, str]) -> str:
     if ".pyenv" in parts or (pyenv and interpreter.base_prefix.is_relative_to(pyenv)):
         return "pyenv"
     return "uv" if "uv" in parts and "python" in parts else "system"
-
-
-def _text(path: Path) -> str:
-    try:
-        return path.read_text(encoding="utf-8", errors="replace")
-    except OSError:
-        return ""

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from gpudoctor.collect.interpreter import Interpreter, NotPythonError, ask_interpreter, own_interpreter
 from gpudoctor.collect.notebook import kernel_above
+from gpudoctor.collect.text_file import word_of
 from gpudoctor.errors import UsageError
 from gpudoctor.model.record import dataclass
 
@@ -151,7 +152,7 @@ def _behind_shim(path: Path, environ: Mapping[str, str]) -> Path | None:
         return None
     here = Path.cwd()
     files = [*(each / ".python-version" for each in (here, *here.parents)), path.parent.parent / "version"]
-    wanted = environ.get("PYENV_VERSION") or next((text for each in files if (text := _text(each))), "")
+    wanted = environ.get("PYENV_VERSION") or next((text for each in files if (text := word_of(each))), "")
     return next((each for name in wanted.replace(":", " ").split() if (each := _python_in(versions / name))), None)
 
 
@@ -182,10 +183,3 @@ def _listed(folder: Path, prefix: str) -> list[Path]:
         return sorted(folder / name for name in os.listdir(folder) if name.startswith(prefix))  # noqa: PTH208  # names only
     except OSError:
         return []
-
-
-def _text(path: Path) -> str:
-    try:
-        return path.read_text(encoding="utf-8", errors="replace").strip()
-    except OSError:
-        return ""

@@ -114,21 +114,6 @@ def _start_ticks(pid: int) -> str:
     return "" if len(fields) < 20 or fields[0] in "ZX" else fields[19]
 
 
-def parents_of_all(root: Path = Path("/")) -> dict[int, int]:
-    """Return pid -> parent's pid of everything that runs."""
-    found: dict[int, int] = {}
-    try:
-        names = os.listdir(root / "proc")  # noqa: PTH208  # names only
-    except OSError:
-        return found
-    for name in names:
-        if name.isdecimal():
-            with suppress(OSError, IndexError, ValueError):
-                stat = (root / "proc" / name / "stat").read_text(encoding="ascii", errors="replace")
-                found[int(name)] = int(stat.rpartition(")")[2].split()[1])
-    return found
-
-
 def is_descendant(pid: int, ancestor: int) -> bool:
     """Return whether a process came from another, as far as the parents still live."""
     for _ in range(MOST_GENERATIONS):

@@ -1,20 +1,17 @@
-"""The load of the host from /proc, as rates between two reads.
-
-psutil knows these figures by name and on more systems; its import costs more memory than the whole sampler, and every read
-of it parses more than is shown.
-"""
+"""The load of the host as the screen shows it: rates between two reads of the kernel's counters."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 
+from gpudoctor.collect.host_counters import Ticks, cpu_ticks, memory_bytes
+from gpudoctor.collect.text_file import text_of
 from gpudoctor.model.missing import Maybe, Missing
 from gpudoctor.tui.messages import HostLoad
 
 SECTOR_BYTES = 512  # of /proc/diskstats, whatever the disk's own sector (Documentation/admin-guide/iostats.rst)
-KIBI = 1024
 FIRST = Missing("needs a second reading")
 NOT_TOLD = Missing("not told by this system")
 WHOLE_DISK = re.compile(
@@ -32,7 +29,6 @@ BELOW_A_CARD = (
     "flannel",
 )  # traffic that a card counts too
 
-Ticks = tuple[int, int]  # busy, all
 Flows = tuple[int, int, int, int]  # bytes read, written, received, sent
 
 
@@ -41,24 +37,23 @@ class HostMeter:
 
     def __init__(self, root: Path = Path("/")) -> None:
         self._proc = root / "proc"
+        self._root = root
         self._cpus: dict[str, Ticks] = {}
         self._flows: Flows | None = None
         self._at = 0.0
 
     def read(self, now_s: float) -> HostLoad:
         """Return the load since the last read."""
-        lines = _text(self._proc / "stat").splitlines()
-        cpus = dict(_cpu_ticks(lines))
-        shares = {name: _busy_percent(self._cpus.get(name), ticks) for name, ticks in cpus.items()}
-        total = shares.pop("cpu", NOT_TOLD)
-        cores = tuple(each for each in shares.values() if not isinstance(each, Missing))
+        cpus = cpu_ticks(self._root)
+        percents = {name: ticks.percent(self._cpus.get(name)) for name, ticks in cpus.items()}
+        total = percents.pop("cpu", NOT_TOLD)
         self._cpus = cpus
-        memory = _memory(_text(self._proc / "meminfo"))
+        memory = memory_bytes(self._root)
         rates = self._rates(now_s)
         return HostLoad(
-            cpu_percent=total,
-            core_percents=cores,
-            load_1_min=_load(_text(self._proc / "loadavg")),
+            cpu_percent=FIRST if total is None else total,
+            core_percents=tuple(each for each in percents.values() if each is not None),
+            load_1_min=_load(text_of(self._proc / "loadavg")),
             memory_used_bytes=_difference(memory, "MemTotal", "MemAvailable"),
             memory_total_bytes=memory.get("MemTotal", NOT_TOLD),
             swap_used_bytes=_difference(memory, "SwapTotal", "SwapFree"),
@@ -70,7 +65,7 @@ class HostMeter:
         )
 
     def _rates(self, now_s: float) -> tuple[Maybe[float], ...]:
-        disks, links = _text(self._proc / "diskstats"), _text(self._proc / "net/dev")
+        disks, links = text_of(self._proc / "diskstats"), text_of(self._proc / "net/dev")
         if not disks and not links:
             return (NOT_TOLD,) * 4
         flows = (*_disk_bytes(disks), *_net_bytes(links))
@@ -79,34 +74,6 @@ class HostMeter:
         if before is None or seconds <= 0:
             return (FIRST,) * 4
         return tuple(max(0, new - old) / seconds for new, old in zip(flows, before, strict=True))
-
-
-def _text(path: Path) -> str:
-    try:
-        return path.read_text(encoding="utf-8", errors="replace")
-    except OSError:
-        return ""
-
-
-def _cpu_ticks(lines: Iterable[str]) -> Iterable[tuple[str, Ticks]]:
-    """Yield name, busy and all ticks; idle and waiting for a disk are not busy (man 5 proc_stat)."""
-    for line in lines:
-        if not line.startswith("cpu"):
-            break
-        name, *numbers = line.split()
-        told = [int(each) for each in numbers[:8]]
-        yield name, (sum(told) - sum(told[3:5]), sum(told))
-
-
-def _busy_percent(before: Ticks | None, now: Ticks) -> Maybe[float]:
-    if before is None or now[1] <= before[1]:
-        return FIRST
-    return max(0.0, min(100.0, 100 * (now[0] - before[0]) / (now[1] - before[1])))
-
-
-def _memory(text: str) -> dict[str, int]:
-    rows = (line.split() for line in text.splitlines())
-    return {row[0].rstrip(":"): int(row[1]) * KIBI for row in rows if len(row) > 1 and row[1].isdecimal()}
 
 
 def _difference(memory: Mapping[str, int], total: str, free: str) -> Maybe[int]:
