@@ -17,6 +17,7 @@ from gpudoctor.profile import launch, terminal
 from gpudoctor.profile.command import environment, script_of
 from gpudoctor.profile.live import LiveLine
 from gpudoctor.profile.machine import GpuSampler
+from gpudoctor.profile.printed import Printed
 from gpudoctor.profile.record import SessionWriter
 
 
@@ -28,11 +29,13 @@ class Recording:
         self._root = Path(os.environ.get("GPUDOCTOR_SYSROOT") or "/")
         self._host = RunMeter()
         self._broken = ""
+        self._said: list[Mapping[str, object]] = []
 
     def run(self, report: Callable[[Path], None]) -> int:
         """Run it, close the session, report, and return the command's exit code."""
         sampler = GpuSampler(lambda: nvml.open_session(self._root), self._writer.spool.folder, _why_not)
-        window = self._terminal()
+        window = self._terminal()  # both before any thread starts
+        self._printed = printed = Printed(window, self._writer.spool.folder, self._hold)
         live = LiveLine(window)
         if not self._quiet:
             _say(f"watching {script_of(self._command)}; your output, losses, exit code unchanged")
@@ -42,12 +45,16 @@ class Recording:
                 environment(os.environ, self._writer.spool.folder),
                 on_tick=lambda pid: self._tick(pid, live),
                 terminal=window,
+                streams=printed.streams(),
+                on_start=printed.started,
             )
         except OSError as error:
             _say(f"{self._command[0]}: cannot be started ({error.strerror or error})")
             ended = launch.Ended(exit_code=126, signal=None, duration_s=0.0)
         finally:
             sampler.stop()
+        with suppress(KeyboardInterrupt):
+            printed.finish(patient=not self._quiet)
         self._close(ended)
         with suppress(KeyboardInterrupt):
             _reported(report, self._writer.path)
@@ -66,6 +73,8 @@ class Recording:
             return
         try:
             self._writer.add("host_samples", **self._host.read(pid))
+            self._printed.tick()
+            self._keep()
             for table, values in self._writer.tick():
                 live.hear(table, values)
                 self._hear(table, values)
@@ -73,12 +82,20 @@ class Recording:
             self._broken = str(error)
         live.show()
 
+    def _hold(self, row: Mapping[str, object]) -> None:
+        self._said.append(row)
+
+    def _keep(self) -> None:
+        while self._said:
+            self._writer.add("messages", **self._said.pop(0))
+
     def _hear(self, table: str, values: Mapping[str, object]) -> None:
         if table == "events" and values.get("kind") == "nvml_status":
             self._writer.note(nvml_status=str(values.get("text")).partition(":")[0])
 
     def _close(self, ended: launch.Ended) -> None:
         try:
+            self._keep()
             for table, values in self._writer.tick():
                 self._hear(table, values)
             self._writer.note(exit_code=ended.exit_code, ended_at=time.time(), outcome="ended")

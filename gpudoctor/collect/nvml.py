@@ -27,6 +27,7 @@ SONAMES = ("libnvidia-ml.so.1", "libnvidia-ml.so")  # some systems have only one
 NEEDED = ("nvmlInit", "nvmlDeviceGetCount", "nvmlDeviceGetHandleByIndex")
 LIBRARY_NOT_FOUND, BINDING_BROKEN = "library_not_found", "binding_broken"
 UNFINISHED = "unfinished"  # a GPU whose identity was read and whose state was not; never leaves this module
+MILLI = 1000
 PCIE_SENT, PCIE_RECEIVED = 0, 1  # nvmlPcieUtilCounter_t: as the GPU sees it
 NOT_READ = "not_read"  # its turn never came: a GPU before it did not answer
 
@@ -74,10 +75,23 @@ class Session:
         """Return the GPU with what moves from second to second; the rest stays as `last` has it."""
         return read_moving(self._devices[last.index], last, self._describe)
 
+    def energy_j(self, index: int) -> Maybe[float]:
+        """Return what the GPU has used since the driver was loaded (Volta and later; NVML counts in mJ)."""
+        told = self._devices[index].number("nvmlDeviceGetTotalEnergyConsumption")
+        return told if isinstance(told, Missing) else told / MILLI
+
     def pcie_throughput(self, index: int) -> tuple[Maybe[int], Maybe[int]]:
         """Return KiB per second received and sent by the GPU. Each of the two calls blocks for 20 ms (nvml.h)."""
         ask = self._devices[index].number
         return ask("nvmlDeviceGetPcieThroughput", PCIE_RECEIVED), ask("nvmlDeviceGetPcieThroughput", PCIE_SENT)
+
+
+    def look_at_link(self, index: int) -> LinkSample:
+        """Return the GPU's link and what it receives now; blocks for 40 ms."""
+        device = self._devices.setdefault(index, Device(self._binding, index))
+        received, _ = self.pcie_throughput(index)
+        rate = received if isinstance(received, Missing) else received * KIBI
+        return LinkSample(link=read_link(device), received_bytes_per_s=rate)
 
 
 def open_session(root: Path = Path("/"), describe: Describe | None = None) -> Session:

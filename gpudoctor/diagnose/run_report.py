@@ -1,6 +1,8 @@
-"""The report of a recorded run: its facts judged by the checks that ask for them, and by no others.
+"""The report of a recorded run: its facts judged by the checks that ask for them, what it printed by those that read a text.
 
-The machine's own checks stay with `scan`: a run says nothing about a driver that it never asked.
+The machine's own checks stay with `scan`: a run says nothing about a driver that it never asked. What was recorded outranks
+what was printed: a cause that a check of the run has judged is not told a second time from the text, and what is no trouble
+in a text is left to `gpudoctor log`.
 """
 
 from __future__ import annotations
@@ -11,14 +13,17 @@ from dataclasses import replace
 from gpudoctor import __version__
 from gpudoctor.diagnose.engine import diagnose
 from gpudoctor.diagnose.registry import AnyCheck
+from gpudoctor.logs.facts import GROUPS, snapshot_of
 from gpudoctor.model.finding import Severity
-from gpudoctor.model.report import Plugin, Report
+from gpudoctor.model.observed import LogEvent
+from gpudoctor.model.report import Outcome, Plugin, Report
 from gpudoctor.model.session import Session
 from gpudoctor.model.snapshot import Snapshot
 from gpudoctor.profile.breakdown import WindowShare
 from gpudoctor.profile.timeline import analyse
 from gpudoctor.redaction import Rewrite, redact
 
+JUDGED = frozenset({Outcome.PASSED, Outcome.FOUND})
 NOT_ASKED = "not asked: this is the report of a run; `gpudoctor scan` examines the machine"
 
 
@@ -28,10 +33,18 @@ def run_checks(checks: Sequence[AnyCheck]) -> tuple[AnyCheck, ...]:
 
 
 def run_snapshot(session: Session, windows: Sequence[WindowShare] = ()) -> Snapshot:
-    """Return a snapshot that holds the run and nothing else."""
-    run = analyse(session, windows)
-    groups = ("host", "nvml", "cuda", "kernel", "gpus", "python", "tensorflow", "probe")
-    return Snapshot(tool_version=__version__, run=run, missing=dict.fromkeys(groups, NOT_ASKED))
+    """Return a snapshot that holds the run, and what its text says; nothing else was asked."""
+    told = snapshot_of(_events(session)) if session.messages else Snapshot()
+    silent = {name: NOT_ASKED for name in GROUPS if getattr(told, name) is None}
+    return replace(told, tool_version=__version__, run=analyse(session, windows), missing=silent)
+
+
+def _events(session: Session) -> list[LogEvent]:
+    return [
+        LogEvent(kind=each.kind, text=each.text, values=each.details, line=each.line, count=each.count)
+        for each in sorted(session.messages, key=lambda each: each.line)
+        if each.kind
+    ]
 
 
 def relative(path: str, folder: str) -> str:
@@ -61,4 +74,16 @@ def report_of_run(
     if rewrite is not None:
         mask = rewrite
         snapshot = redact(snapshot, rewrite=lambda text: mask(relative(text, session.folder)))
-    return diagnose(snapshot, run_checks(checks), level="run", plugins=plugins, severities=severities)
+    judges = run_checks(checks)
+    if snapshot.log is not None:
+        judges = (*judges, *_speaking(snapshot, checks, judges))
+    return diagnose(snapshot, judges, level="run", plugins=plugins, severities=severities)
+
+
+def _speaking(snapshot: Snapshot, checks: Sequence[AnyCheck], judges: Sequence[AnyCheck]) -> list[AnyCheck]:
+    """Return the checks of a text that find a trouble here whose cause the run's own checks could not judge."""
+    own = diagnose(snapshot, judges, level="run")
+    judged = {cause for each in own.checks if each.status in JUDGED and each.applies for cause in each.causes}
+    said = diagnose(snapshot, [each for each in checks if each.needs_text and not each.needs_run], level="run")
+    codes = {each.code for each in said.findings if each.severity is not Severity.INFO and each.cause not in judged}
+    return [each for each in checks if each.code in codes]

@@ -336,6 +336,23 @@ class Event:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class MessageRecord:
+    """A message that was read from what the command printed (an event of `gpudoctor.logs`), equal ones counted.
+
+    `process`: who read it (stderr, stdout, terminal, or the relay's own name). Number 0 of each, of kind text_end, tells how
+    many lines there were, and in `left_out_bytes` what came faster than it could be read.
+    """
+
+    process: str
+    number: int
+    kind: str = ""
+    text: str = ""
+    details: Mapping[str, str] = field(default_factory=dict[str, str])
+    line: int = 0
+    count: int = 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Session:
     """A whole recording.
 
@@ -372,6 +389,7 @@ class Session:
     host_samples: tuple[HostSample, ...] = ()
     windows: tuple[WindowRecord, ...] = ()
     events: tuple[Event, ...] = ()
+    messages: tuple[MessageRecord, ...] = ()
 
     @property
     def hello(self) -> bool:

@@ -1,7 +1,7 @@
 """Run the command so that it does not notice: its files, signals, terminal and exit code are the ones it would have had.
 
-The only module that needs POSIX. Reading the output through pipes would be simpler and turn every terminal into a pipe, with
-other buffering, colours and progress bars: streams that are no terminal are inherited, a terminal is replaced by another one.
+Needs POSIX. Reading the output through pipes would be simpler and turn every terminal into a pipe, with other buffering,
+colours and progress bars: a stream is inherited or replaced by one of its own kind, a terminal by a terminal, a pipe by a pipe.
 """
 
 from __future__ import annotations
@@ -45,13 +45,23 @@ def run(
     *,
     on_tick: Callable[[int], None],
     terminal: Terminal | None,
+    streams: Streams | None = None,
+    on_start: Callable[[], None] = lambda: None,
 ) -> Ended:
-    """Run the command to its end; call `on_tick` with its pid once a second. Raises OSError where it cannot be started."""
+    """Run the command to its end; call `on_tick` with its pid once a second. Raises OSError where it cannot be started.
+
+    `streams`: what it gets instead of ours. `on_start` is called when it has them, whether it could be started or not.
+    """
     begun = monotonic()
     watched: set[signal.Signals] = {*FORWARDED, signal.SIGCHLD, signal.SIGWINCH}
     before = signal.pthread_sigmask(signal.SIG_BLOCK, watched)
     try:
-        with _started(command, environment, terminal, before) as child:
+        given = streams or (terminal.streams() if terminal is not None else Streams())
+        try:
+            child = _started(command, environment, terminal, given, before)
+        finally:
+            on_start()
+        with child:
             _attend(child, watched, on_tick, terminal)
             code = child.returncode
     finally:
@@ -65,14 +75,17 @@ def run(
 
 
 def _started(
-    command: Sequence[str], environment: Mapping[str, str], terminal: Terminal | None, mask: AbstractSet[int]
+    command: Sequence[str],
+    environment: Mapping[str, str],
+    terminal: Terminal | None,
+    streams: Streams,
+    mask: AbstractSet[int],
 ) -> subprocess.Popen[bytes]:
     def prepare() -> None:
         if terminal is not None:
             terminal.become_controlling()
         signal.pthread_sigmask(signal.SIG_SETMASK, mask)
 
-    streams = terminal.streams() if terminal is not None else Streams()
     child = subprocess.Popen(
         command,
         env=dict(environment),

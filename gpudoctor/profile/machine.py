@@ -6,24 +6,23 @@ starts, writes into the spool like an agent, ends with the pipe that this proces
 
 from __future__ import annotations
 
-import gc
 import os
 import select
-import signal
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import suppress
 from pathlib import Path
-from typing import NoReturn, Protocol
+from typing import Protocol
 
 from gpudoctor import codec
 from gpudoctor.model.gpu import Gpu
 from gpudoctor.model.machine import Nvml
 from gpudoctor.model.missing import Maybe, Missing
-from gpudoctor.profile.spool import identity, is_descendant
+from gpudoctor.profile import aside
+from gpudoctor.profile.spool import is_descendant
 
 INTERVAL_S = 1.0
-MILLI = 1000
+MOST_FAILURES = 30  # policy: half a minute of a GPU that answers nonsense is enough
+PAUSE = "pause"
 
 
 class NvmlSession(Protocol):
@@ -45,6 +44,10 @@ class NvmlSession(Protocol):
         """Return it with its whole state."""
         ...
 
+    def energy_j(self, index: int) -> Maybe[float]:
+        """Return what it has used since the driver was loaded."""
+        ...
+
 
 Open = Callable[[], NvmlSession]
 
@@ -53,49 +56,38 @@ class GpuSampler:
     """A child that asks NVML. `stop` lets go of it."""
 
     def __init__(self, open_session: Open, spool: Path, why_not: Callable[[Exception], str]) -> None:
-        """Fork it; to be called before any thread starts."""
+        """Fork it; to be called before any thread starts. Raises OSError."""
         read, self._hold = os.pipe()
-        self._pid = os.fork()
-        if self._pid == 0:
+        wrapper = os.getpid()
+        try:
+            self._pid = aside.begin(lambda: _sample(open_session, spool, why_not, hold=read, wrapper=wrapper), {read})
+        except OSError:
             os.close(self._hold)
-            _be_sampler(open_session, spool, why_not, read)
-        os.close(read)
+            raise
+        finally:
+            os.close(read)
 
     def stop(self) -> None:
         """Close the pipe and kill it; collect it only if it is gone at once."""
         os.close(self._hold)
-        with suppress(OSError):
-            os.kill(self._pid, signal.SIGKILL)
-        for _ in range(20):
-            with suppress(OSError):
-                if os.waitpid(self._pid, os.WNOHANG)[0]:
-                    return
-            time.sleep(0.005)
+        aside.end(self._pid)
 
 
-def _be_sampler(open_session: Open, spool: Path, why_not: Callable[[Exception], str], hold: int) -> NoReturn:
-    try:
-        os.setsid()
-        gc.disable()
-        null = os.open(os.devnull, os.O_RDWR)
-        for standard in range(3):
-            os.dup2(null, standard)
-        for number in (signal.SIGINT, signal.SIGTERM):
-            signal.signal(number, signal.SIG_DFL)
-        path = spool / f"{identity(os.getpid())}.0.jsonl"
-        fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
-        for table, values in _samples(open_session, why_not, os.getppid()):
-            os.write(fd, (codec.compact([table, values]) + "\n").encode())
-            if table == "pause" and select.select([hold], [], [], INTERVAL_S)[0]:
-                break
-    finally:
-        os._exit(0)
+def _sample(open_session: Open, spool: Path, why_not: Callable[[Exception], str], *, hold: int, wrapper: int) -> None:
+    """Write a row of each GPU once a second, until nobody holds the pipe."""
+    file = aside.spool_file(spool)
+    for table, values in _samples(open_session, why_not, wrapper):
+        if table == PAUSE:
+            if select.select([hold], [], [], INTERVAL_S)[0]:
+                return
+        else:
+            os.write(file, (codec.compact([table, values]) + "\n").encode())
 
 
 def _samples(
     open_session: Open, why_not: Callable[[Exception], str], wrapper: int
 ) -> Iterator[tuple[str, Mapping[str, object]]]:
-    """Yield rows; `pause` between two rounds."""
+    """Yield rows; PAUSE between two rounds. A round that fails is said and tried again, some times."""
     try:
         session = open_session()
         count = session.system().device_count
@@ -104,21 +96,29 @@ def _samples(
         yield "events", {"at": time.time(), "kind": "nvml_status", "text": why_not(error)}
         return
     yield "events", {"at": time.time(), "kind": "nvml_status", "text": "ok"}
-    while True:
+    failed = 0
+    while failed < MOST_FAILURES:
         for place, gpu in enumerate(gpus):
-            gpus[place] = session.sample_moving(gpu)
-            yield "gpu_samples", _gpu_row(gpus[place], wrapper)
-        yield "pause", {}
+            try:
+                gpus[place] = session.sample_moving(gpu)
+                row = _gpu_row(gpus[place], session.energy_j(gpu.index), wrapper)
+            except Exception as error:  # noqa: BLE001  # as above: one answer that nobody expected must not end the rest
+                failed += 1
+                yield "events", {"at": time.time(), "kind": "nvml_fault", "text": f"GPU {gpu.index}: {why_not(error)}"}
+                continue
+            yield "gpu_samples", row
+        yield PAUSE, {}
 
 
-def _gpu_row(gpu: Gpu, wrapper: int) -> dict[str, object]:
+def _gpu_row(gpu: Gpu, energy_j: Maybe[float], wrapper: int) -> dict[str, object]:
     processes = gpu.processes
     own: Maybe[int] = Missing("no list")
     foreign: Maybe[int] = Missing("no list")
     if not isinstance(processes, Missing):
         compute = [each.pid for each in processes if each.kind == "compute"]
         own = sum(is_descendant(pid, wrapper) for pid in compute)
-        foreign = len(compute) - own
+        unseen = [pid for pid in compute if not os.path.exists(f"/proc/{pid}")]  # noqa: PTH110  # once a second
+        foreign = Missing("NVML names processes of another PID namespace") if unseen else len(compute) - own
     row: dict[str, object] = {
         "at": time.time(),
         "gpu": gpu.index,
@@ -133,6 +133,7 @@ def _gpu_row(gpu: Gpu, wrapper: int) -> dict[str, object]:
         "temperature_c": gpu.temperature_c,
         "sm_mhz": gpu.clocks.sm_mhz,
         "sm_max_mhz": gpu.clocks.sm_max_mhz,
+        "energy_j": energy_j,
         "throttle_reasons": gpu.throttle_reasons,
         "own_processes": own,
         "foreign_processes": foreign,

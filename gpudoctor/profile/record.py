@@ -172,8 +172,12 @@ def _session(database: sqlite3.Connection, path: Path) -> Session:
         if key in META:
             members[key] = _value(value)
     for name, table in TABLES.items():
+        there = {row["name"] for row in database.execute(f"PRAGMA table_info({name})")}  # an older gpudoctor's may lack some
+        columns = [each for each in table.columns if each in there]
+        if not columns:
+            continue
         order = ", ".join(table.key) or "rowid"
-        rows = database.execute(f"SELECT {', '.join(table.columns)} FROM {name} ORDER BY {order}")  # noqa: S608  # names of ours
+        rows = database.execute(f"SELECT {', '.join(columns)} FROM {name} ORDER BY {order}")  # noqa: S608  # names of ours
         members[name] = [_row(each) for each in rows]
     alive = Spool(spool_folder(path)).owner_alive()
     if members.get("outcome", "running") == "running" and not alive:

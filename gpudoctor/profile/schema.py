@@ -53,6 +53,7 @@ TABLES: Mapping[str, Table] = {
     "host_samples": Table(record=session.HostSample),
     "windows": Table(record=session.WindowRecord, key=("process", "window")),
     "events": Table(record=session.Event),
+    "messages": Table(record=session.MessageRecord, key=("process", "number")),
 }
 
 

@@ -12,6 +12,7 @@ import select
 import termios
 import threading
 import tty
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 
@@ -50,6 +51,7 @@ class Terminal:
         self._stop_read, self._stop_write = os.pipe()
         self._lock = threading.Lock()
         self._line, self._at_start = b"", True
+        self.hear: Callable[[bytes], None] = _nobody  # what the command prints, beside its way to the screen
 
     def streams(self) -> Streams:
         """Return which of the command's streams are this terminal; the others are inherited."""
@@ -133,12 +135,17 @@ class Terminal:
             self._erase()
             _write(data)
             self._at_start = data.endswith(b"\n")
+        self.hear(data)
         return True
 
     def _erase(self) -> None:
         if self._line:
             _write(b"\r\x1b[2K")
             self._line = b""
+
+
+def _nobody(_: bytes) -> None:
+    """Hear nothing."""
 
 
 def _same_terminal(number: int) -> bool:

@@ -1,0 +1,119 @@
+"""What the command prints, read for messages beside its way: bytes in, rows of `messages` out, within a share of the time.
+
+Reading all of it would be simplest; a script that prints 1 GB would then wait for us. What comes faster than it is read is
+left out and counted: trouble is said at a start or an end, never a million times.
+"""
+
+from __future__ import annotations
+
+import codecs
+import time
+from collections import deque
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
+
+from gpudoctor.logs.reader import MAX_DISTINCT, EventReader
+from gpudoctor.model.observed import LogEvent
+
+BACKLOG_BYTES = 4 << 20  # measured: the reader takes 70-200 MB/s on one core, so this is 20-60 ms of it
+PIECE_BYTES = 1 << 18  # as gpudoctor.logs.intake
+LONGEST_LINE = 1 << 16  # a progress bar may go without a line end for an epoch; longer, it is cut
+ENDS = ("\n", "\r")
+TEXT_END = "text_end"  # the event that every text has: how long it was
+
+Tell = Callable[[Mapping[str, object]], None]
+
+
+class TextTap:
+    """Hears bytes, and reads them when it is asked to. `hear` may be called from another thread than the rest."""
+
+    def __init__(self, tell: Tell) -> None:
+        """Take who is told each row of `messages`."""
+        self._tell = tell
+        self._waiting: deque[bytes] = deque()
+        self._size = self._left_out = self._lines = 0
+        self._reader: EventReader | None = None
+        self._decoder = codecs.getincrementaldecoder("utf-8")(errors="replace")
+        self._rest = ""
+        self._numbers: dict[tuple[str, tuple[tuple[str, str], ...]], int] = {}
+        self._counts: list[LogEvent] = []
+
+    @property
+    def is_full(self) -> bool:
+        """Return whether more would be left out."""
+        return self._size >= BACKLOG_BYTES
+
+    def hear(self, data: bytes) -> None:
+        """Take bytes to be read later; too many are left out."""
+        if self.is_full:
+            self._left_out += len(data)
+            return
+        self._waiting.append(data)
+        self._size += len(data)
+
+    def leave_out(self, size: int) -> None:
+        """Note that so many bytes are not read."""
+        self._left_out += size
+
+    def read(self, limit_s: float) -> None:
+        """Read what waits, for this long at most."""
+        until = time.monotonic() + limit_s
+        while self._waiting and time.monotonic() < until:
+            piece = bytearray()
+            while self._waiting and len(piece) < PIECE_BYTES:
+                piece += self._waiting.popleft()
+            self._size = max(0, self._size - len(piece))
+            self._feed(self._decoder.decode(bytes(piece)))
+
+    def finish(self, limit_s: float) -> None:
+        """Read the rest, and tell what its end completes: counts, and how long the text was."""
+        self.read(limit_s)
+        self._left_out += self._size
+        self._feed("\n")
+        if self._reader is None:
+            return
+        self._note(self._reader.finish())
+        for number, event in enumerate(self._counts, start=1):
+            if event.count > 1:
+                self._tell({"number": number, "count": event.count})
+        self._end()
+
+    def _feed(self, text: str) -> None:
+        if self._reader is None:
+            if not text.strip():
+                return
+            self._reader = EventReader()
+            self._end()
+        text = self._rest + text
+        cut = max(text.rfind(end) for end in ENDS) + 1
+        if not cut and len(text) > LONGEST_LINE:
+            text, cut = text + "\n", len(text) + 1
+        self._rest = text[cut:]
+        self._lines += text.count("\n", 0, cut)
+        if cut:
+            self._note(self._reader.feed(text[:cut]))
+
+    def _note(self, events: Iterable[LogEvent]) -> None:
+        for event in events:
+            key = (event.kind, tuple(sorted(event.values.items())))
+            number = self._numbers.get(key)
+            if number is not None:
+                self._counts[number - 1] = replace(self._counts[number - 1], count=self._counts[number - 1].count + 1)
+            elif len(self._counts) < MAX_DISTINCT:
+                self._counts.append(event)
+                self._numbers[key] = len(self._counts)
+                self._tell({"number": len(self._counts), **_row(event)})
+
+    def _end(self) -> None:
+        values = {"lines": str(self._lines), **({"left_out_bytes": str(self._left_out)} if self._left_out else {})}
+        self._tell({"number": 0, **_row(LogEvent(kind=TEXT_END, values=values, line=self._lines))})
+
+
+def _row(event: LogEvent) -> dict[str, object]:
+    return {
+        "kind": event.kind,
+        "text": event.text,
+        "details": dict(event.values),
+        "line": event.line,
+        "count": event.count,
+    }
