@@ -22,6 +22,8 @@ BROAD = ("Exception", "BaseException")
 BOUNDARIES = {
     "gpudoctor/cli/main.py",
     "gpudoctor/cli/recording.py",
+    "gpudoctor/forking.py",
+    "gpudoctor/collect/framing.py",
     "gpudoctor/diagnose/engine.py",
     "gpudoctor/diagnose/registry.py",
     "gpudoctor/collect/isolate.py",

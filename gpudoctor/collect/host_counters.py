@@ -7,7 +7,7 @@ of it parses more than is shown.
 from __future__ import annotations
 
 from pathlib import Path
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from gpudoctor.collect.text_file import text_of
 
@@ -22,12 +22,12 @@ class Ticks(NamedTuple):
     waiting: int
     total: int
 
-    def percent(self, before: Ticks | None, kind: str = "busy") -> float | None:
+    def percent(self, before: Ticks | None, kind: Literal["busy", "waiting"] = "busy") -> float | None:
         """Return the share of one kind since another reading; None without one, or where the clock stood still."""
         if before is None or self.total <= before.total:
             return None
-        share = 100 * (getattr(self, kind) - getattr(before, kind)) / (self.total - before.total)
-        return max(0.0, min(100.0, share))
+        done = self.busy - before.busy if kind == "busy" else self.waiting - before.waiting
+        return max(0.0, min(100.0, 100 * done / (self.total - before.total)))
 
 
 def cpu_ticks(root: Path) -> dict[str, Ticks]:

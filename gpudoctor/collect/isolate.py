@@ -1,27 +1,26 @@
-"""Ask sources side by side, each under its own deadline: one that hangs, crashes or raises becomes Missing(reason).
+"""What can be asked, and how it is asked: one source yields its parts and its answer, or why there is none.
 
-Each source runs in a child forked from this warm process, for a driver call stuck in the kernel ends with nothing but the
-machine: such a child is killed and then abandoned, never waited for. Threads or `multiprocessing` would be less code; but
-a crash in a thread takes this process along, and a pool joins its workers at exit. Threads serve only where there is no
-fork, or where other threads already run (a fork could copy a held lock): a program with threads gathers before it starts them.
+Whatever a source raises is its answer; `gathering` asks several side by side and keeps their deadlines.
 """
 
 from __future__ import annotations
 
-import os
-import sys
-from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
-from time import monotonic
-from typing import Protocol, cast
+from collections.abc import Callable, Generator, Iterable, Mapping
+from typing import Literal, NamedTuple, Protocol, cast
 
-from gpudoctor.model.missing import Missing
 from gpudoctor.model.record import dataclass
 
-SOURCE_DEADLINE_S = 3.0  # DESIGN of the scan: a passive source gets 3 s
+SOURCE_DEADLINE_S = 3.0  # policy: what only reads answers in milliseconds; a GPU that has to wake takes a second or two
 MAX_REASON = 300  # characters of an exception's text that a reason keeps
 
 Answers = Mapping[str, object]
-Message = tuple[str, object]  # ("part" | "done" | "failed", value or reason)
+
+
+class Message(NamedTuple):
+    """One word of a source: a part, at the end its answer, or the reason of its failure."""
+
+    kind: Literal["part", "done", "failed"]
+    value: object
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,129 +67,6 @@ class Carrier(Protocol):
         ...
 
 
-class _Asked:
-    """A source that has been started and has not ended."""
-
-    __slots__ = ("parts", "source", "started")
-
-    def __init__(self, source: Source) -> None:
-        self.source = source
-        self.started = monotonic()
-        self.parts: list[object] = []
-
-    @property
-    def left_s(self) -> float:
-        return self.started + self.source.deadline_s - monotonic()
-
-    def ended(self, value: object) -> Outcome:
-        return Outcome(value=value, parts=tuple(self.parts), duration_s=round(monotonic() - self.started, 4))
-
-
-class Gathering:
-    """Sources that are being asked. The children work while this process does something else before `finish`."""
-
-    def __init__(
-        self,
-        sources: Sequence[Source],
-        *,
-        on_done: Callable[[str, Outcome], None] | None = None,
-        carrier: Carrier | None = None,
-    ) -> None:
-        self._pending, self._asked = list(sources), dict[str, _Asked]()
-        self._outcomes: dict[str, Outcome] = {}
-        self._on_done, self._carrier = on_done, carrier or _carrier()
-        self._start()
-
-    def finish(self) -> dict[str, Outcome]:
-        """Return by name what each source answered; wait for it until its deadline, which runs since its start."""
-        try:
-            while self._pending or self._asked:
-                for name, outcome in _progress(self._asked, self._carrier):
-                    self._end(name, outcome)
-                self._start()
-        finally:
-            self.abandon()
-        return self._outcomes
-
-    def abandon(self) -> None:
-        """Let go of all that has not answered."""
-        self._carrier.finish()
-
-    def _start(self) -> None:
-        while ended := _start_ready(self._pending, self._asked, self._outcomes, self._carrier):
-            for name, outcome in ended:
-                self._end(name, outcome)
-
-    def _end(self, name: str, outcome: Outcome) -> None:
-        self._outcomes[name] = outcome
-        if self._on_done is not None:
-            self._on_done(name, outcome)
-
-
-def gather(
-    sources: Sequence[Source],
-    *,
-    on_done: Callable[[str, Outcome], None] | None = None,
-    carrier: Carrier | None = None,
-) -> dict[str, Outcome]:
-    """Ask all sources; return by name what each answered. Never raises for a source, never outlasts its deadline."""
-    return Gathering(sources, on_done=on_done, carrier=carrier).finish()
-
-
-def _start_ready(
-    pending: list[Source], asked: dict[str, _Asked], outcomes: Mapping[str, Outcome], carrier: Carrier
-) -> list[tuple[str, Outcome]]:
-    """Start what can start, the children before what runs here; return what has ended by that."""
-    ended: list[tuple[str, Outcome]] = []
-    ready = [each for each in pending if all(name in outcomes for name in each.after)]
-    if not ready and not asked:
-        ready = list(pending)  # needs that nobody brings: said as missing below
-    pending[:] = [each for each in pending if each not in ready]
-    for source in sorted(ready, key=lambda each: not each.isolated):
-        answers = {name: outcomes[name].value if name in outcomes else Missing("not asked") for name in source.after}
-        blocked = next(((name, value) for name, value in answers.items() if isinstance(value, Missing)), None)
-        if blocked is not None:
-            ended.append((source.name, Outcome(value=Missing(f"{blocked[0]}: {blocked[1].reason}"))))
-        elif source.isolated:
-            try:
-                asked[source.name] = _Asked(source)
-                carrier.start(source, answers)
-            except OSError as error:  # no more processes or files for this user
-                ended.append((source.name, asked.pop(source.name).ended(Missing(f"failed: {error}"))))
-        else:
-            ended.append((source.name, _ask_here(source, answers)))
-    return ended
-
-
-def _ask_here(source: Source, answers: Answers) -> Outcome:
-    here = _Asked(source)
-    kind, value = "failed", cast("object", "no answer")
-    for kind, value in messages_of(source, answers):
-        if kind == "part":
-            here.parts.append(value)
-    return here.ended(value if kind == "done" else Missing(str(value)))
-
-
-def _progress(asked: dict[str, _Asked], carrier: Carrier) -> list[tuple[str, Outcome]]:
-    """Take what has come, give up what is over its deadline; return what has ended by that."""
-    ended: list[tuple[str, Outcome]] = []
-    if not asked:
-        return ended
-    for name, (kind, value) in carrier.receive(max(0.0, min(each.left_s for each in asked.values()))):
-        if name not in asked:
-            continue
-        if kind == "part":
-            asked[name].parts.append(value)
-            continue
-        carrier.abandon(name)
-        ended.append((name, asked.pop(name).ended(value if kind == "done" else Missing(str(value)))))
-    for name in [name for name, each in asked.items() if each.left_s <= 0]:
-        carrier.abandon(name)
-        late = asked.pop(name)
-        ended.append((name, late.ended(Missing(f"timeout after {late.source.deadline_s:g} s"))))
-    return ended
-
-
 def messages_of(source: Source, answers: Answers) -> Generator[Message, None, None]:
     """Ask the source; yield its parts and then its answer or its failure."""
     try:
@@ -203,25 +79,13 @@ def messages_of(source: Source, answers: Answers) -> Generator[Message, None, No
                 except StopIteration as stop:
                     value = stop.value
                     break
-                yield "part", part
-        yield "done", value
+                yield Message("part", part)
+        yield Message("done", value)
     except Exception as error:  # noqa: BLE001  # whatever a source raises is its answer
-        yield "failed", failure(error)
+        yield Message("failed", failure(error))
 
 
 def failure(error: BaseException) -> str:
     """Return the reason that stands for an exception: one short line."""
     text = " ".join(str(error).split())[:MAX_REASON]
     return f"failed: {type(error).__name__}: {text}" if text else f"failed: {type(error).__name__}"
-
-
-def _carrier() -> Carrier:
-    threading = sys.modules.get("threading")
-    alone = threading is None or threading.active_count() == 1
-    if hasattr(os, "fork") and alone:
-        from gpudoctor.collect.isolate_fork import Forks  # noqa: PLC0415  # only one of the two is ever needed
-
-        return Forks(messages_of)
-    from gpudoctor.collect.isolate_threads import Threads  # noqa: PLC0415  # see above
-
-    return Threads(messages_of)

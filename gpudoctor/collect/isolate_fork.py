@@ -1,4 +1,4 @@
-"""The forking carrier of `isolate`: one child a source, its messages pickled through a pipe.
+"""The forking carrier of `gathering`: one child a source, its messages pickled through a pipe.
 
 Nothing here waits for a child without a time limit, not even after SIGKILL: one in an uninterruptible driver call does not
 die. `waitpid` is asked with WNOHANG only, and only to tell a crash's signal.
@@ -6,23 +6,21 @@ die. `waitpid` is asked with WNOHANG only, and only to tell a crash's signal.
 
 from __future__ import annotations
 
-import gc
+import fcntl
 import os
-import pickle
 import select
 import signal
-import struct
 from collections.abc import Callable, Iterable
 from contextlib import suppress
+from functools import partial
 from time import monotonic, sleep
-from typing import NoReturn
+from typing import cast
 
+from gpudoctor.collect.framing import CHUNK, BrokenMessageError, send, taken
 from gpudoctor.collect.isolate import Answers, Message, Source, failure
+from gpudoctor.forking import FIRST_FREE_FD, Handlers, fork_alone
 
-LENGTH = struct.Struct("!I")
-CHUNK = 1 << 16  # the capacity of a Linux pipe (man 7 pipe)
-FIRST_FREE_FD = 3
-FDS_WITHOUT_PROC = 256  # closed blindly where /dev/fd does not list the open ones
+DEFAULT: Handlers = dict.fromkeys((signal.SIGINT, signal.SIGTERM, signal.SIGALRM), signal.SIG_DFL)
 # A child whose parent was killed ends itself. Later than the parent's own deadline, so that it never decides an outcome.
 ORPHAN_GRACE_S = 5.0
 # Between the end of a crashed child's pipe and its exit status: measured under 1 ms; the limit covers a loaded machine.
@@ -41,18 +39,6 @@ class _Child:
         self.name, self.pid, self.fd = name, pid, fd
         self.buffer = bytearray()
 
-    def take(self) -> list[Message]:
-        """Return the messages that are complete."""
-        messages: list[Message] = []
-        while len(self.buffer) >= LENGTH.size:
-            (length,) = LENGTH.unpack_from(self.buffer)
-            end = LENGTH.size + length
-            if len(self.buffer) < end:
-                break
-            messages.append(pickle.loads(self.buffer[LENGTH.size : end]))  # noqa: S301  # written by our own child
-            del self.buffer[:end]
-        return messages
-
 
 class Forks:
     """Carrier of children; one object serves one `gather`."""
@@ -66,14 +52,13 @@ class Forks:
         """Fork a child that asks the source. Raises OSError when the system refuses."""
         read_end, write_end = os.pipe()
         try:
-            pid = os.fork()
+            write_end = _lifted(write_end)
+            pid = fork_alone(partial(_ask, source, answers, write_end, self._serve), keep={write_end}, handlers=DEFAULT)
         except OSError:
             os.close(read_end)
-            os.close(write_end)
             raise
-        if pid == 0:
-            _be_child(source, answers, write_end, self._serve)
-        os.close(write_end)
+        finally:
+            os.close(write_end)
         os.set_blocking(read_end, False)
         self._children[read_end] = _Child(source.name, pid, read_end)
         self._poll.register(read_end, select.POLLIN)
@@ -93,12 +78,12 @@ class Forks:
             return []
         if not chunk:
             self._forget(child)
-            return [("failed", _how_it_ended(child.pid))]
+            return [Message("failed", _how_it_ended(child.pid))]
         child.buffer += chunk
         try:
-            return child.take()
-        except Exception as error:  # noqa: BLE001  # a child that overwrote its own memory writes anything
-            return [("failed", failure(error))]
+            return cast("list[Message]", taken(child.buffer, Message))
+        except BrokenMessageError as error:
+            return [Message("failed", failure(error))]
 
     def _forget(self, child: _Child) -> None:
         if self._children.pop(child.fd, None) is not None:
@@ -150,51 +135,24 @@ def _how_it_ended(pid: int) -> str:
     return f"crashed: signal {-code}" if code < 0 else f"crashed: exit code {code}"
 
 
-def _be_child(source: Source, answers: Answers, write_end: int, serve: Serve) -> NoReturn:
-    """Ask the source, send its messages, and end without any of the parent's exit handlers."""
-    code = 1
+def _lifted(fd: int) -> int:
+    """Return the pipe's end above the standard streams, of which the caller may have closed some."""
+    if fd >= FIRST_FREE_FD:
+        return fd
+    lifted = fcntl.fcntl(fd, fcntl.F_DUPFD_CLOEXEC, FIRST_FREE_FD)
+    os.close(fd)
+    return lifted
+
+
+def _ask(source: Source, answers: Answers, write_end: int, serve: Serve) -> None:
+    """Ask the source and send its messages, in the child."""
+    signal.setitimer(signal.ITIMER_REAL, source.deadline_s + ORPHAN_GRACE_S)
+    for message in serve(source, answers):
+        _tell(write_end, message)
+
+
+def _tell(fd: int, message: Message) -> None:
     try:
-        os.setsid()
-        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGALRM):
-            signal.signal(number, signal.SIG_DFL)
-        signal.setitimer(signal.ITIMER_REAL, source.deadline_s + ORPHAN_GRACE_S)
-        write_end = _let_go_of_files(write_end)
-        gc.disable()  # a short life: what it would collect dies with the process
-        for message in serve(source, answers):
-            _send(write_end, message)
-        code = 0
-    except BaseException:  # noqa: BLE001, S110  # nothing may escape into the parent's copied stack
-        pass
-    finally:
-        os._exit(code)
-
-
-def _let_go_of_files(write_end: int) -> int:
-    """Keep the pipe only: an abandoned child must not hold the user's terminal, pipes or files open."""
-    while write_end < FIRST_FREE_FD:  # the caller's own standard streams were closed
-        write_end = os.dup(write_end)
-    null = os.open(os.devnull, os.O_RDWR)
-    for standard in range(FIRST_FREE_FD):
-        os.dup2(null, standard)
-    for fd in _open_fds():
-        if fd >= FIRST_FREE_FD and fd != write_end:
-            with suppress(OSError):
-                os.close(fd)
-    return write_end
-
-
-def _open_fds() -> Iterable[int]:
-    try:
-        return [int(name) for name in os.listdir("/dev/fd")]  # noqa: PTH208  # names are wanted, not paths
-    except (OSError, ValueError):
-        return range(FDS_WITHOUT_PROC)
-
-
-def _send(fd: int, message: Message) -> None:
-    try:
-        body = pickle.dumps(message, protocol=pickle.HIGHEST_PROTOCOL)
+        send(fd, message)
     except Exception as error:  # noqa: BLE001  # an answer that cannot travel is a failure of its source
-        body = pickle.dumps(("failed", failure(error)))
-    view = memoryview(LENGTH.pack(len(body)) + body)
-    while view:
-        view = view[os.write(fd, view) :]
+        send(fd, Message("failed", failure(error)))

@@ -17,7 +17,8 @@ from typing import TYPE_CHECKING, TypeVar, cast
 
 from gpudoctor import __version__
 from gpudoctor.collect import sources
-from gpudoctor.collect.isolate import SOURCE_DEADLINE_S, Gathering, Outcome, Source, gather
+from gpudoctor.collect.gathering import Gathering, gather
+from gpudoctor.collect.isolate import SOURCE_DEADLINE_S, Outcome, Source
 from gpudoctor.model.machine import Cuda, Host, Kernel, Nvml, Scheduler
 from gpudoctor.model.missing import Maybe, Missing
 from gpudoctor.model.snapshot import Snapshot
@@ -25,7 +26,7 @@ from gpudoctor.model.software import Library, TensorFlow
 
 if TYPE_CHECKING:
     from gpudoctor.collect.target import Target
-    from gpudoctor.model.gpu import Gpu
+    from gpudoctor.model.gpu import Gpu, LinkSample
 
 MASK = "CUDA_VISIBLE_DEVICES"
 NO_DEVICE = 100  # CUDA_ERROR_NO_DEVICE, cuda.h
@@ -99,6 +100,13 @@ def look_at_gpus(root: Path = Path("/"), timeout_s: float = SOURCE_DEADLINE_S) -
     source = Source(name="nvml", collect=partial(sources.nvml, root), deadline_s=timeout_s)
     _, gpus = _nvml(gather([source])["nvml"])
     return () if isinstance(gpus, Missing) else gpus
+
+
+def look_at_link(index: int, root: Path = Path("/"), timeout_s: float = SOURCE_DEADLINE_S) -> LinkSample | None:
+    """Return the PCIe link of that GPU as it is now; None where NVML does not answer in time."""
+    source = Source(name="link", collect=partial(sources.link, root, index), deadline_s=timeout_s)
+    found = gather([source])["link"].value
+    return None if isinstance(found, Missing) else cast("LinkSample", found)
 
 
 def _value(outcome: Outcome, kind: type[T]) -> T | None:

@@ -21,7 +21,7 @@ class Examination:
         self.title, self.started = title, monotonic()
         self.last = Progress()
         self._child = Child(MODULE, *arguments)
-        self._inbox = Inbox(self._child.fd)
+        self._inbox = Inbox(self._child.fd, Progress)
         self._cancelled_at: float | None = None
 
     @property

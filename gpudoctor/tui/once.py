@@ -10,7 +10,8 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
-from gpudoctor.collect.isolate import SOURCE_DEADLINE_S, Answers, Gathering, Source
+from gpudoctor.collect.gathering import Gathering
+from gpudoctor.collect.isolate import SOURCE_DEADLINE_S, Answers, Source
 from gpudoctor.model.missing import Maybe, Missing
 
 if TYPE_CHECKING:

@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import cast
 
 from gpudoctor.collect import cuda, nvml
-from gpudoctor.collect.isolate import Answers, Outcome, Source, gather
+from gpudoctor.collect.gathering import gather
+from gpudoctor.collect.isolate import Answers, Outcome, Source
 from gpudoctor.model.gpu import Gpu
 from gpudoctor.model.machine import Cuda, Nvml
 from gpudoctor.model.missing import Maybe, Missing

@@ -15,7 +15,8 @@ from pathlib import Path
 import pytest
 
 from gpudoctor.collect import isolate_fork
-from gpudoctor.collect.isolate import Answers, Outcome, Source, gather, messages_of
+from gpudoctor.collect.gathering import gather
+from gpudoctor.collect.isolate import Answers, Outcome, Source, messages_of
 from gpudoctor.collect.isolate_threads import Threads
 from gpudoctor.model.gpu import Gpu
 from gpudoctor.model.missing import Missing
@@ -194,7 +195,8 @@ ABANDONER = """
 import os, signal, sys, time
 os.kill = os.killpg = lambda *_: None
 os.waitpid = lambda *_: (0, 0)
-from gpudoctor.collect.isolate import Source, gather
+from gpudoctor.collect.gathering import gather
+from gpudoctor.collect.isolate import Source
 def deaf(_):
     signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals())
     time.sleep(4)
@@ -214,7 +216,8 @@ CLOSED_STREAMS = """
 import os, sys
 for fd in (0, 1, 2):
     os.close(fd)
-from gpudoctor.collect.isolate import Source, gather
+from gpudoctor.collect.gathering import gather
+from gpudoctor.collect.isolate import Source
 answer = gather([Source(name="it", collect=lambda _: "well", deadline_s=5)])["it"].value
 os._exit(0 if answer == "well" else 1)
 """

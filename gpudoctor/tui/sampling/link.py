@@ -39,7 +39,7 @@ class SamplerLink:
         self.child = Child(
             MODULE, "--root", self._root, "--interval", f"{self._interval_s:g}", "--delay", f"{delay_s:g}"
         )
-        self._inbox = Inbox(self.child.fd)
+        self._inbox = Inbox(self.child.fd, Reading)
         now = monotonic()
         self._started, self._heard = now, now
         self._nvml_due = now + delay_s
