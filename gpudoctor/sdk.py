@@ -66,6 +66,7 @@ from gpudoctor.model.run import (
     Tracings,
 )
 from gpudoctor.model.software import Library, Python, TensorFlow
+from gpudoctor.model.threshold import Limits, Threshold
 from gpudoctor.model.views import Devices, Driver, Environment, Gpus, Libraries, Packages, cc_number
 from gpudoctor.model.weight import BROKEN, Weight, weigh_faulty, weigh_unusable
 
@@ -103,6 +104,7 @@ __all__ = [
     "Kernel",
     "Libraries",
     "Library",
+    "Limits",
     "Location",
     "Log",
     "LogEvent",
@@ -129,6 +131,7 @@ __all__ = [
     "StepTimes",
     "Storage",
     "TensorFlow",
+    "Threshold",
     "Tracing",
     "Tracings",
     "Trial",
@@ -201,7 +204,10 @@ class Need:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Check(Generic[P]):
-    """A declared check. `core`: `healthy` may not be said where this check could not judge."""
+    """A declared check. `core`: `healthy` may not be said where this check could not judge.
+
+    `limits`: the thresholds in force, which the configuration moves by `replace`.
+    """
 
     code: str
     slug: str
@@ -212,6 +218,8 @@ class Check(Generic[P]):
     needs: tuple[Need, ...]
     trials: tuple[str, ...] = ()
     core: bool = True
+    thresholds: tuple[Threshold, ...] = ()
+    limits: Limits = Limits()
 
     @property
     def page(self) -> str:
@@ -244,10 +252,12 @@ def check(
     cause: str | tuple[str, ...],
     trials: tuple[str, ...] = ("baseline",),
     core: bool = True,
+    thresholds: tuple[Threshold, ...] = (),
 ) -> Callable[[Callable[P, Iterator[Finding]]], Check[P]]:
     """Declare a generator function of facts as a check.
 
-    Raises TypeError when a parameter is neither a fact type nor a declared trial: a mistake of the author.
+    A parameter annotated `Limits` holds the `thresholds` as the configuration has them. Raises TypeError when a
+    parameter is neither a fact type nor a declared trial: a mistake of the author.
     """
 
     def declare(judge: Callable[P, Iterator[Finding]]) -> Check[P]:
@@ -261,6 +271,7 @@ def check(
             needs=_needs_of(judge, trials),
             trials=trials,
             core=core,
+            thresholds=thresholds,
         )
 
     return declare

@@ -19,13 +19,17 @@ from gpudoctor.model.finding import Severity
 
 MAX_BYTES = 8 * 1024 * 1024  # a pyproject.toml of a megabyte is already strange
 FAIL_ON = ("error", "warning", "info", "never")
+SEVERITY = "severity"  # what every rule has; the rest are thresholds of the check
 KEYS = ("select", "ignore", "fail-on", "strict", "timeout", "python", "rules")
 Table = dict[str, Any]  # a TOML table: values of any TOML type, checked key by key
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
-    """What may be configured; None or empty: not set. `severities` by check code."""
+    """What may be configured; None or empty: not set. `severities` by check code, `thresholds` by code and name.
+
+    Which thresholds there are is the checks' to say: `diagnose.tuning` refuses what none declares.
+    """
 
     select: tuple[str, ...] = ()
     ignore: tuple[str, ...] = ()
@@ -34,6 +38,7 @@ class Settings:
     timeout: float | None = None
     python: str | None = None
     severities: Mapping[str, Severity] = field(default_factory=dict[str, Severity])
+    thresholds: Mapping[str, Mapping[str, Any]] = field(default_factory=dict[str, Mapping[str, Any]])
 
 
 def load(*, folder: Path, environ: Mapping[str, str]) -> Settings:
@@ -159,6 +164,7 @@ def _settings(merged: Mapping[str, tuple[str, Any]]) -> Settings:
     timeout = get("timeout", (int, float), None)  # type: ignore[arg-type]  # isinstance takes the pair
     if timeout is not None and not 0 < timeout < sys.maxsize:
         raise UsageError(f"{merged['timeout'][0]}: timeout must be a number of seconds above 0, not {timeout!r}")
+    rules = _rules(*merged.get("rules", ("default", {})))
     return Settings(
         select=_names(merged, "select"),
         ignore=_names(merged, "ignore"),
@@ -166,7 +172,8 @@ def _settings(merged: Mapping[str, tuple[str, Any]]) -> Settings:
         strict=get("strict", bool, default=False),
         timeout=timeout,
         python=get("python", str, None),
-        severities=_severities(*merged.get("rules", ("default", {}))),
+        severities={code: rule[SEVERITY] for code, rule in rules.items() if SEVERITY in rule},
+        thresholds={code: moved for code, rule in rules.items() if (moved := _without_severity(rule))},
     )
 
 
@@ -181,14 +188,24 @@ def _names(merged: Mapping[str, tuple[str, Any]], key: str) -> tuple[str, ...]:
     return tuple(cast("list[str]", names))
 
 
-def _severities(source: str, rules: object) -> dict[str, Severity]:
-    severities: dict[str, Severity] = {}
+def _rules(source: str, rules: object) -> dict[str, Table]:
+    """Return the tables of single checks, each with its severity, where it has one, as such."""
+    tables: dict[str, Table] = {}
     for code, rule in _table(source, rules).items():
-        table = _table(f"{source} rules.{code}", rule)
-        _check_keys(f"{source} rules.{code}", table, ("severity",))
-        try:
-            severities[code] = Severity(table.get("severity"))
-        except ValueError:
-            words = ", ".join(each.value for each in Severity)
-            raise UsageError(f"{source} rules.{code}: severity must be one of {words}") from None
-    return severities
+        table = dict(_table(f"{source} rules.{code}", rule))
+        if SEVERITY in table:
+            try:
+                table[SEVERITY] = Severity(table[SEVERITY])
+            except ValueError:
+                words = ", ".join(each.value for each in Severity)
+                raise UsageError(f"{source} rules.{code}: severity must be one of {words}") from None
+        for key, value in table.items():
+            if key != SEVERITY and (isinstance(value, bool) or not isinstance(value, (int, float))):
+                where = f"{source} rules.{code}"
+                raise UsageError(f"{where}: unknown key {key!r:.80}, or a threshold that is no number: {value!r:.80}")
+        tables[code] = table
+    return tables
+
+
+def _without_severity(rule: Table) -> Table:
+    return {key: value for key, value in rule.items() if key != SEVERITY}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from difflib import get_close_matches
 
 from gpudoctor.cli.output import emit
@@ -10,6 +11,7 @@ from gpudoctor.diagnose import registry
 from gpudoctor.diagnose.registry import AnyCheck, Registry
 from gpudoctor.errors import UsageError
 from gpudoctor.knowledge import causes
+from gpudoctor.sdk import Limits
 
 
 def run(arguments: Arguments) -> int:
@@ -33,7 +35,11 @@ def page(known: Registry, name: str) -> str:
 
 
 def _check_page(check: AnyCheck) -> str:
-    facts = [f"{need.fact.__name__}{' (optional)' if need.optional else ''}" for need in check.needs if not need.trial]
+    facts = [
+        f"{need.fact.__name__}{' (optional)' if need.optional else ''}"
+        for need in check.needs
+        if not need.trial and need.fact is not Limits
+    ]
     lines = [
         check.page,
         "",
@@ -41,8 +47,20 @@ def _check_page(check: AnyCheck) -> str:
         f"Causes   {', '.join(check.causes)}",
         f"Facts    {', '.join(facts) or 'none'}",
         f"Trials   {', '.join(check.trials) or 'none'}",
+        *_thresholds(check),
     ]
     return "\n".join(lines) + "\n"
+
+
+def _thresholds(check: AnyCheck) -> Iterator[str]:
+    """Yield what the configuration may move, as it would stand there."""
+    if not check.thresholds:
+        return
+    yield from ("", "Thresholds, to be moved in gpudoctor.toml (defaults shown)", f"  [rules.{check.code}]")
+    for each in check.thresholds:
+        yield f"  {each.name} = {each.default}  # {each.bounds}{each.unit and f' {each.unit}'}"
+        yield f"      {each.meaning}"
+        yield f"      ({each.source})"
 
 
 def _cause_page(cause: causes.Cause, checks: tuple[AnyCheck, ...]) -> str:

@@ -18,6 +18,7 @@ from gpudoctor.diagnose.begun import Begun
 from gpudoctor.diagnose.gate import exit_code
 from gpudoctor.diagnose.registry import AnyCheck, Registry
 from gpudoctor.diagnose.selection import nearest, select
+from gpudoctor.diagnose.tuning import tuned
 from gpudoctor.errors import UsageError
 from gpudoctor.model.report import Report
 
@@ -34,9 +35,7 @@ class Judging:
     @cached_property
     def known(self) -> Registry:
         """Return all checks; loading them takes as long as asking a machine, so it is done meanwhile."""
-        known = registry.load()
-        check_rules(self.settings, known)
-        return known
+        return with_rules(registry.load(), self.settings)
 
     @cached_property
     def checks(self) -> tuple[AnyCheck, ...]:
@@ -58,9 +57,10 @@ class Judging:
         return exit_code(signed)
 
 
-def check_rules(settings: Settings, known: Registry) -> None:
-    """Raise UsageError for a rule of the configuration that no check has."""
+def with_rules(known: Registry, settings: Settings) -> Registry:
+    """Return the checks with the configured thresholds in force. Raises UsageError for a rule that no check has."""
     codes = {each.code for each in known.checks}
     for code in settings.severities:
         if code not in codes:
             raise UsageError(f"rules.{code}: no check has this code{nearest(known.checks, code)}")
+    return tuned(known, settings.thresholds)

@@ -17,6 +17,7 @@ from gpudoctor.model.missing import Missing
 from gpudoctor.model.observed import Trial
 from gpudoctor.model.report import Outcome, Plugin, Report, Verdict
 from gpudoctor.model.snapshot import Snapshot
+from gpudoctor.model.threshold import Limits
 from gpudoctor.sdk import Inconclusive, NotApplicable, Skip
 
 # Policy, not a measurement: a suspicion that is more likely wrong than right must not break a build.
@@ -32,13 +33,13 @@ def diagnose(
     plugins: tuple[Plugin, ...] = (),
     severities: Mapping[str, Severity] | None = None,
 ) -> Report:
-    """Return the report of the selected checks on one snapshot."""
+    """Return the report of the selected checks on one snapshot; `severities` are the configured ones, by code."""
     if snapshot.run is None:  # nothing was run: no gap in what is known of the machine
         checks = [each for each in checks if not each.needs_run]
     if snapshot.log is None:  # nor was a text given
         checks = [each for each in checks if not each.needs_text]
     facts = gather(snapshot)
-    verdicts = tuple(judge(check, facts, snapshot, severities or {}) for check in checks)
+    verdicts = tuple(judge(check, facts, snapshot, severities) for check in checks)
     findings = fold(aim((finding for verdict in verdicts for finding in verdict.findings), snapshot.python))
     return Report(
         summary=summarise(verdicts, findings, facts, level=level, checks=checks, plugins=plugins),
@@ -80,6 +81,8 @@ def judge(
         trials=tuple(need.trial for need in check.needs if need.trial and need.trial in trials),
         duration_s=round(time.perf_counter() - begun, 6),
         core=check.core,
+        applies=not (status is Outcome.PASSED and reason),  # a pass has no reason but that there was nothing to judge
+        moved=check.limits.moved,
         findings=findings,
     )
 
@@ -87,8 +90,10 @@ def judge(
 def _arguments(check: AnyCheck, facts: Facts, trials: Mapping[str, Trial]) -> tuple[dict[str, object], str]:
     arguments: dict[str, object] = {}
     for need in check.needs:
-        if need.trial:
-            value: object = trials.get(need.trial) or Missing(f"the probe's trial {need.trial} did not run")
+        if need.fact is Limits:
+            value: object = check.limits
+        elif need.trial:
+            value = trials.get(need.trial) or Missing(f"the probe's trial {need.trial} did not run")
         else:
             value = facts.get(need.fact, Missing(f"no source gives {need.fact.__name__}"))
         if not isinstance(value, Missing):

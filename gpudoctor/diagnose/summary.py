@@ -7,7 +7,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from gpudoctor.diagnose.facts import SILENT, Facts, gather
+from gpudoctor.diagnose.folding import layer_of
 from gpudoctor.diagnose.registry import BUILT_IN, AnyCheck
+from gpudoctor.knowledge import causes
 from gpudoctor.model.finding import Finding, Grade, Severity
 from gpudoctor.model.machine import Cuda, Nvml
 from gpudoctor.model.missing import Missing, either
@@ -47,8 +49,21 @@ def summarise(
         status=status,
         headline=_headline(status, findings, facts, unjudged),
         counts=dict(sorted(counts.items())),
-        coverage=Coverage(ran=sum(verdict.status in RAN for verdict in verdicts), total=len(verdicts)),
+        coverage=_coverage(verdicts),
+        primary=None if (primary := primary_of(findings)) is None else primary.code,
     )
+
+
+def _coverage(verdicts: Sequence[Verdict]) -> Coverage:
+    """Count who judged: a check that has nothing here to look for took no look."""
+    ran = sum(verdict.status in RAN and verdict.applies for verdict in verdicts)
+    return Coverage(ran=ran, total=len(verdicts), not_applicable=sum(not verdict.applies for verdict in verdicts))
+
+
+def primary_of(findings: Sequence[Finding]) -> Finding | None:
+    """Return the finding to mend first; a note is never it."""
+    roots = (each for each in findings if each.caused_by is None and each.severity is not Severity.INFO)
+    return next(roots, None)
 
 
 def promised_but_unjudged(
@@ -89,8 +104,8 @@ def _gpu_usable(facts: Facts) -> bool:
 
 
 def _headline(status: Status, findings: Sequence[Finding], facts: Facts, unjudged: Sequence[Verdict]) -> str:
-    primary = next((finding for finding in findings if finding.caused_by is None), None)
-    if status in {Status.BROKEN, Status.WARNING} and primary is not None:
+    primary = primary_of(findings)
+    if primary is not None:
         return primary.summary
     if status is Status.HEALTHY:
         return "No issues found"
@@ -99,10 +114,15 @@ def _headline(status: Status, findings: Sequence[Finding], facts: Facts, unjudge
         why = steps.reason.partition(": ")[2] if isinstance(steps, Missing) else ""
         return f"Nothing to judge: {why}" if why else "Not all could be judged"
     if not _gpu_usable(facts):
-        return primary.summary if primary is not None else _no_gpu_reason(facts)
+        return next((each.summary for each in findings if _tells_why(each)), _no_gpu_reason(facts))
     if not unjudged:
         return "No important check could judge"
     return f"Not all could be judged: {', '.join(each.slug for each in unjudged[:3])}"
+
+
+def _tells_why(finding: Finding) -> bool:
+    """Return whether a note is about why no GPU is there; that TensorFlow is a CPU build, say, is none of the reasons."""
+    return finding.caused_by is None and layer_of(finding.cause) <= causes.VISIBILITY
 
 
 def _no_gpu_reason(facts: Facts) -> str:

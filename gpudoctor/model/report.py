@@ -32,7 +32,10 @@ class Status(str, Enum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Verdict:
-    """What one check concluded. `trials`: the probe trials that it weighed."""
+    """What one check concluded. `trials`: the probe trials that it weighed. `moved`: thresholds that were configured.
+
+    `applies`: False where what it looks for cannot be here; it has passed then, and judged nothing.
+    """
 
     code: str
     slug: str
@@ -44,26 +47,38 @@ class Verdict:
     trials: tuple[str, ...] = ()
     duration_s: float = 0.0
     core: bool = True
+    applies: bool = True
+    moved: Mapping[str, float] = field(default_factory=dict[str, float])
     findings: tuple[Finding, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Coverage:
-    """How many of the selected checks could judge."""
+    """How many of the selected checks judged; `not_applicable` of them had nothing here to judge and are not among `ran`."""
 
     ran: int
     total: int
+    not_applicable: int = 0
+
+    @property
+    def applicable(self) -> int:
+        """Return how many had something to judge here."""
+        return self.total - self.not_applicable
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Summary:
-    """The answer in one line. `expectation`: '' or why --expect-gpus / --strict is not met."""
+    """The answer in one line. `expectation`: '' or why --expect-gpus / --strict is not met.
+
+    `primary`: the code of the finding to mend first; None where nothing is wrong, for a note is never the primary one.
+    """
 
     status: Status
     headline: str
     counts: Mapping[str, int]
     coverage: Coverage
     expectation: str = ""
+    primary: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -39,8 +39,8 @@ def explained(report: Report, finding: Finding) -> str:
 
 
 def coverage(report: Report) -> str:
-    """Return how many checks could judge."""
-    return f"{report.summary.coverage.ran} of {report.summary.coverage.total} checks ran"
+    """Return how many checks judged, of those that had something to judge here."""
+    return f"{report.summary.coverage.ran} of {report.summary.coverage.applicable} checks ran"
 
 
 def failed_run(report: Report) -> bool:

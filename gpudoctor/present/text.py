@@ -85,7 +85,7 @@ def _section(lines: Sequence[str] | Iterator[str]) -> list[str]:
 
 def _verdict(report: Report, style: Style) -> Iterator[str]:
     mark, word = VERDICTS[report.summary.status]
-    ran, total = report.summary.coverage.ran, report.summary.coverage.total
+    ran, total = report.summary.coverage.ran, report.summary.coverage.applicable
     paint = {Status.HEALTHY: style.good, Status.BROKEN: style.error}.get(report.summary.status, style.warning)
     headline, coverage = _headline(report), f"{ran} of {total} checks ran"
     if len(mark) + len(word) + len(headline) + len(coverage) + 5 > WIDTH:
@@ -108,7 +108,7 @@ def _headline(report: Report) -> str:
 
 
 def _primary_of(report: Report) -> Finding | None:
-    """Return the finding to put first, a new one if there is any; with nothing wrong there is none, only notes."""
+    """Return the finding to put first, a new one if there is any; with nothing wrong the note that the headline is."""
     roots = [each for each in report.findings if each.caused_by is None]
     primary = next((each for each in roots if not each.accepted), roots[0] if roots else None)
     if primary is None or primary.severity is not Severity.INFO:
@@ -121,7 +121,8 @@ def _primary(report: Report, style: Style, evidence: int) -> Iterator[str]:
     if primary is None:
         return
     tail = f"confidence {primary.confidence:.2f}"
-    head = f"PRIMARY  {primary.code} {primary.slug}{_accepted(primary)}"
+    word = "NOTE" if primary.severity is Severity.INFO else "PRIMARY"
+    head = f"{word}  {primary.code} {primary.slug}{_accepted(primary)}"
     yield f"{style.bold(head)}{tail:>{max(1, WIDTH - len(head))}}"
     if primary.summary != _headline(report):
         yield from _wrapped(primary.summary, "  ", "  ")
@@ -242,7 +243,7 @@ def _times(snapshot: Snapshot) -> Iterator[tuple[str, float]]:
 def _closing(report: Report, *, verbose: bool) -> list[str]:
     lines: list[str] = []
     if not verbose:
-        told = (_broken_plugins(report), unseen.line(report.snapshot, width=WIDTH), _unjudged(report))
+        told = (_broken_plugins(report), _crashed(report), unseen.line(report.snapshot, width=WIDTH), _unjudged(report))
         lines.extend(line for line in told if line)
     return [*lines, shorten(_next(report), WIDTH)]
 
@@ -252,10 +253,17 @@ def _broken_plugins(report: Report) -> str:
     return shorten("; ".join(f"plug-in {each.name} is broken: {each.error}" for each in broken), WIDTH)
 
 
+def _crashed(report: Report) -> str:
+    """Return the line about checks that are at fault themselves, with the reason of the first: an author must see it."""
+    crashed = [each for each in report.checks if each.status is Outcome.CRASHED]
+    if not crashed:
+        return ""
+    more = f" ({len(crashed) - 1} more: -v)" if len(crashed) > 1 else ""
+    return shorten(f"Check {crashed[0].code} {crashed[0].slug} crashed{more}: {crashed[0].reason}", WIDTH)
+
+
 def _unjudged(report: Report) -> str:
-    unjudged = [
-        each for each in report.checks if each.status in {Outcome.SKIPPED, Outcome.INCONCLUSIVE, Outcome.CRASHED}
-    ]
+    unjudged = [each for each in report.checks if each.status in {Outcome.SKIPPED, Outcome.INCONCLUSIVE}]
     if not unjudged:
         return ""
     names = [each.slug for each in unjudged]

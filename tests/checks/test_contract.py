@@ -23,7 +23,7 @@ from gpudoctor.knowledge import causes, claims
 from gpudoctor.model.finding import Fix, Severity
 from gpudoctor.model.report import Outcome
 from gpudoctor.model.snapshot import Snapshot
-from gpudoctor.sdk import Check
+from gpudoctor.sdk import Check, Limits
 from gpudoctor.testing import judge
 from tests.checks.case import Case
 from tests.checks.machines import with_trial
@@ -174,6 +174,21 @@ def test_the_trial_alone_changes_the_verdict(module: str, check: Check[Any]) -> 
     for variant in case.trial_variants:
         changed = with_trial(case.fires, variant, name=case.trial)
         assert _weighed(check, changed) != before, variant
+
+
+@each_check
+def test_a_threshold_has_a_name_a_meaning_a_source_and_a_default_within_its_bounds(
+    module: str, check: Check[Any]
+) -> None:
+    del module
+    assert len({each.name for each in check.thresholds}) == len(check.thresholds)
+    assert bool(check.thresholds) == any(need.fact is Limits for need in check.needs)
+    for each in check.thresholds:
+        assert re.fullmatch("[a-z][a-z0-9_]*", each.name)
+        assert each.name != "severity"
+        assert each.takes(each.default)
+        assert each.meaning
+        assert each.source
 
 
 def _all_fixes() -> dict[str, Fix]:

@@ -45,6 +45,14 @@ def test_rules_set_a_severity(tmp_path: Path) -> None:
     assert merged.severities == {"GD801": Severity.ERROR}
 
 
+def test_rules_set_thresholds(tmp_path: Path) -> None:
+    merged = settings_of(
+        tmp_path, '[rules.GD801]\nseverity = "info"\nslowdown_ratio = 3\n[rules.GD331]\ncrawl_ratio = 20.5\n'
+    )
+    assert merged.thresholds == {"GD801": {"slowdown_ratio": 3}, "GD331": {"crawl_ratio": 20.5}}
+    assert merged.severities == {"GD801": Severity.INFO}
+
+
 @pytest.mark.parametrize(
     ("text", "says"),
     [
@@ -56,6 +64,9 @@ def test_rules_set_a_severity(tmp_path: Path) -> None:
         ('select = "GD1"', "list of check names"),
         ('[rules.GD801]\nlevel = "error"', "unknown key 'level'"),
         ('[rules.GD801]\nseverity = "loud"', "severity must be one of"),
+        ('[rules.GD801]\nslowdown_ratio = "3"', "no number: '3'"),
+        ("[rules.GD801]\nslowdown_ratio = true", "no number: True"),
+        ("[rules.GD801]\nslowdown_ratio = [3]", "no number"),
         ("rules = 7", "a table is expected"),
         ("[tool", "not valid TOML"),
     ],

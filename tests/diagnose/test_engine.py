@@ -189,3 +189,23 @@ def test_what_was_left_out_of_the_judgement_is_not_called_healthy() -> None:
     assert of_a_part(healthy, every[:2], every).status is Status.HEALTHY
     partly = of_a_part(healthy, every[:1], every)
     assert (partly.status, partly.headline) == (Status.UNKNOWN, "No issues found; checks left out: 1")
+
+
+def test_a_check_that_does_not_apply_has_passed_and_is_not_counted_as_having_judged() -> None:
+    def elsewhere(driver: Driver) -> Iterator[Finding]:
+        raise NotApplicable("no container")
+        yield
+
+    report = diagnose(GPU_MACHINE, [declared(elsewhere), declared(quiet, code="AC102", slug="two")])
+    coverage = report.summary.coverage
+    assert [(each.status, each.applies) for each in report.checks] == [(Outcome.PASSED, False), (Outcome.PASSED, True)]
+    assert (coverage.ran, coverage.applicable, coverage.not_applicable, coverage.total) == (1, 1, 1, 2)
+
+
+def test_a_note_is_never_the_primary_finding() -> None:
+    def notes(driver: Driver) -> Iterator[Finding]:
+        yield finding(severity=Severity.INFO)
+
+    report = diagnose(GPU_MACHINE, [declared(notes)])
+    assert (len(report.findings), report.summary.primary) == (1, None)
+    assert diagnose(GPU_MACHINE, [declared(fires), declared(notes, code="AC102")]).summary.primary == "AC101"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from gpudoctor.model.finding import Evidence, Finding, Fix, Gain, Grade, Severity
@@ -116,3 +118,23 @@ def test_ordinary_letters_of_any_script_are_kept() -> None:
 def test_a_cut_text_shows_that_it_is_cut() -> None:
     assert shorten("abcdef", 4) == "abc~"
     assert shorten("abcd", 4) == "abcd"
+
+
+def test_a_crashed_check_is_one_line_with_its_reason_without_verbose() -> None:
+    crashed = Verdict(
+        code="GD199",
+        slug="mine",
+        title="t",
+        family="driver",
+        causes=("mig",),
+        status=Outcome.CRASHED,
+        reason="KeyError: 'name'",
+    )
+    lines = render(replace(report(), checks=(crashed, replace(crashed, code="GD198")))).splitlines()
+    assert "Check GD199 mine crashed (1 more: -v): KeyError: 'name'" in lines
+
+
+def test_what_does_not_apply_is_not_counted_as_judged() -> None:
+    base = report()
+    counted = replace(base.summary, coverage=Coverage(ran=5, total=9, not_applicable=3))
+    assert "5 of 6 checks ran" in render(replace(base, summary=counted))

@@ -76,6 +76,14 @@ def test_settings_choose_checks_and_severities_here_too() -> None:
     assert next(each.severity for each in judged.findings if each.code == "GD101") is Severity.INFO
 
 
+def test_thresholds_are_those_of_the_configuration_here_too() -> None:
+    path = str(MACHINES / "h100-hardware-thermal-slowdown-quick" / "snapshot.json")
+    words = ("--threshold=GD801=slowdown_ratio=100", "--threshold=GD401=needed_bytes=1")
+    judged = follow(Examination("judgement", "--snapshot", path, *words))[-1].report
+    assert judged is not None
+    assert next(each.severity for each in judged.findings if each.code == "GD801") is Severity.WARNING
+
+
 def test_every_machine_can_be_shown() -> None:
     for folder in sorted(MACHINES.iterdir()):
         if not (folder / "snapshot.json").is_file():

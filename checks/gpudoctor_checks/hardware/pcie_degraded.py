@@ -27,7 +27,9 @@ from gpudoctor.sdk import (
     Gpus,
     Grade,
     Inconclusive,
+    Limits,
     Severity,
+    Threshold,
     Trial,
     check,
     either,
@@ -35,7 +37,14 @@ from gpudoctor.sdk import (
 from gpudoctor_checks.figures import known
 from gpudoctor_checks.usage import weigh_pace
 
-AT_WORK_PERCENT = 5  # over this a GPU counts as busy, as for the probe; below it the link may rest
+AT_WORK = Threshold(
+    name="at_work_percent",
+    default=5.0,
+    unit="%",
+    meaning="a GPU busier than this is judged; below it the link may rest",
+    source="policy: the same load makes a GPU busy for the probe",
+    most=100.0,
+)
 READ = 0.8  # one reading under load
 
 
@@ -46,10 +55,11 @@ READ = 0.8  # one reading under load
     family="hardware",
     cause="pcie-degraded",
     core=False,
+    thresholds=(AT_WORK,),
 )
-def degraded(gpus: Gpus, baseline: Trial | None) -> Iterator[Finding]:
+def degraded(gpus: Gpus, limits: Limits, baseline: Trial | None) -> Iterator[Finding]:
     """Judge GPUs that work now; of an idle one nothing can be said."""
-    working = [gpu for gpu in gpus if _works(gpu)]
+    working = [gpu for gpu in gpus if _works(gpu, limits.of(AT_WORK))]
     found = [gpu for gpu in working if _below(gpu)]
     weight = weigh_pace(READ, baseline)
     for gpu in found:
@@ -74,9 +84,9 @@ def degraded(gpus: Gpus, baseline: Trial | None) -> Iterator[Finding]:
         raise Inconclusive("no GPU works now, and an idle link rests" if not working else "the link is not told")
 
 
-def _works(gpu: Gpu) -> bool:
+def _works(gpu: Gpu, busy_percent: float) -> bool:
     idle = "GpuIdle" in either(gpu.throttle_reasons, ())
-    return not idle and either(gpu.utilization.gpu_percent, 0) > AT_WORK_PERCENT
+    return not idle and either(gpu.utilization.gpu_percent, 0) > busy_percent
 
 
 def _link_known(gpu: Gpu) -> bool:

@@ -24,6 +24,7 @@ from gpudoctor.sdk import (
     Finding,
     Gpu,
     Gpus,
+    Limits,
     Missing,
     Severity,
     Skip,
@@ -36,19 +37,25 @@ from gpudoctor.sdk import (
 )
 from gpudoctor_checks.figures import known
 from gpudoctor_checks.hardware.clock_cures import cures, slowed
+from gpudoctor_checks.hardware.clock_limits import CUT, LOWERED
 
 NAMED = 0.8  # one reading, but the reason names heat or power
 UNNAMED = 0.6  # HwSlowdown alone may also be a change of performance state (nvml.h)
-CUT = 2.0  # a hardware slowdown reduces core clocks "by a factor of 2 or more" (nvml.h)
 FELL = BROKEN - {"oom"}  # running out of memory says nothing about heat or power
-ROUNDING_W = 1.0  # nvidia-smi -pl takes whole watts, NVML answers in milliwatts
 
 
-@check(code="GD801", slug="throttle", title="The GPU lowers its clocks", family="hardware", cause="throttle")
-def throttled(gpus: Gpus, baseline: Trial | None) -> Iterator[Finding]:
+@check(
+    code="GD801",
+    slug="throttle",
+    title="The GPU lowers its clocks",
+    family="hardware",
+    cause="throttle",
+    thresholds=(CUT, LOWERED),
+)
+def throttled(gpus: Gpus, limits: Limits, baseline: Trial | None) -> Iterator[Finding]:
     """Judge the clock-event reasons of each GPU."""
     unknown = [f"GPU {gpu.index}: {why}" for gpu in gpus if (why := _unknown(gpu))]
-    findings = [each for gpu in gpus if (each := _judge(gpu, baseline)) is not None]
+    findings = [each for gpu in gpus if (each := _judge(gpu, limits, baseline)) is not None]
     yield from findings
     if not findings and (unknown or not len(gpus)):
         raise Skip("; ".join(unknown) or "NVML lists no GPU")
@@ -65,7 +72,7 @@ def _unknown(gpu: Gpu) -> str:
     return "at its power limit; whether somebody lowered it is unknown" if capped and open_limits else ""
 
 
-def _judge(gpu: Gpu, baseline: Trial | None) -> Finding | None:
+def _judge(gpu: Gpu, limits: Limits, baseline: Trial | None) -> Finding | None:
     reasons = either(gpu.throttle_reasons, ())
     hardware = [name for name in reasons if clock_events.severity(name) == "critical"]
     heat = [name for name in reasons if clock_events.severity(name) == "thermal"]
@@ -73,23 +80,23 @@ def _judge(gpu: Gpu, baseline: Trial | None) -> Finding | None:
     limit, default = either(gpu.power.limit_w, 0.0), either(gpu.power.default_limit_w, 0.0)
     if hardware:
         static = UNNAMED if hardware == ["HwSlowdown"] else NAMED
-        return _finding(gpu, f"hardware slowdown, {state}", _gravity(gpu, baseline), static, baseline)
+        return _finding(gpu, f"hardware slowdown, {state}", _gravity(gpu, limits, baseline), static, baseline)
     if heat:
         return _finding(gpu, f"slowed by heat, {state}", Severity.WARNING, NAMED, baseline)
     if _too_hot(gpu):
         words = f"at {gpu.temperature_c} C, its slowdown begins at {gpu.temperature_slowdown_c} C"
         return _finding(gpu, words, Severity.WARNING, NAMED, baseline)
-    if limit and default - limit > ROUNDING_W:
+    if limit and default - limit > limits.of(LOWERED):
         active = "SwPowerCap" in reasons
         words = f"software power cap, {limit:.0f} of {default:.0f} W{'' if active else ' (not reached now)'}"
         return _finding(gpu, words, Severity.WARNING if active else Severity.INFO, NAMED, baseline, restore_w=default)
     return None
 
 
-def _gravity(gpu: Gpu, baseline: Trial | None) -> Severity:
+def _gravity(gpu: Gpu, limits: Limits, baseline: Trial | None) -> Severity:
     """Call a GPU that protects itself broken, unless the probe trains on it all the same: then it is slow."""
     trained = baseline is not None and baseline.status == "ok" and baseline.device == "GPU"
-    return Severity.ERROR if _fell(baseline) or (slowed(gpu) >= CUT and not trained) else Severity.WARNING
+    return Severity.ERROR if _fell(baseline) or (slowed(gpu) >= limits.of(CUT) and not trained) else Severity.WARNING
 
 
 def _too_hot(gpu: Gpu) -> bool:

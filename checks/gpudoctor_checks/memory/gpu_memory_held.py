@@ -30,9 +30,11 @@ from gpudoctor.sdk import (
     GpuProcess,
     Gpus,
     Grade,
+    Limits,
     Missing,
     Severity,
     Skip,
+    Threshold,
     Trial,
     check,
     either,
@@ -41,7 +43,13 @@ from gpudoctor.sdk import (
 from gpudoctor_checks.figures import known
 from gpudoctor_checks.memory.free_gpu import all_own, ways
 
-NEED_BYTES = 2 * 1024**3  # below 2 GiB free, TensorFlow itself treats a GPU as small (gpu_device.cc, MinSystemMemory)
+NEED = Threshold(
+    name="needed_bytes",
+    default=2 * 1024**3,
+    unit="bytes",
+    meaning="a GPU with less free memory than this is too full to train on",
+    source="gpu_device.cc, MinSystemMemory: below 2 GiB TensorFlow itself treats a GPU as small",
+)
 COUNTED = 0.9  # NVML counted the bytes; what stays open is whether this job would use that GPU
 SHORT = BROKEN - {"failed"}  # a loss that does not fall is no lack of memory
 SERVICES = ("nvidia-cuda-mps-server",)  # shares the GPU on purpose and holds a context only
@@ -53,27 +61,32 @@ SERVICES = ("nvidia-cuda-mps-server",)  # shares the GPU on purpose and holds a 
     title="GPU memory is held by another process",
     family="memory",
     cause=("other-process", "no-growth"),
+    thresholds=(NEED,),
 )
-def held(gpus: Gpus, baseline: Trial | None) -> Iterator[Finding]:
+def held(gpus: Gpus, limits: Limits, baseline: Trial | None) -> Iterator[Finding]:
     """Judge the free memory of each GPU and who holds the rest."""
-    broke = baseline is not None and baseline.status in SHORT
-    unknown = {gpu.index: why for gpu in gpus if (why := _unknown(gpu, broke=broke))}
-    taken = [gpu for gpu in gpus if gpu.index not in unknown and (_holders(gpu) or _tight(gpu))]
+    broke, need = baseline is not None and baseline.status in SHORT, limits.of(NEED)
+    unknown = {gpu.index: why for gpu in gpus if (why := _unknown(gpu, need, broke=broke))}
+    taken = [gpu for gpu in gpus if gpu.index not in unknown and (_holders(gpu) or _tight(gpu, need))]
     idle = next((gpu for gpu in gpus if gpu.index not in unknown and gpu not in taken), None)
     for gpu in taken:
-        yield _finding(gpu, idle, baseline)
+        yield _finding(gpu, idle, need, baseline)
     if not taken and (unknown or not len(gpus)):
         raise Skip("; ".join(f"GPU {index}: {why}" for index, why in unknown.items()) or "NVML lists no GPU")
 
 
-def _unknown(gpu: Gpu, *, broke: bool) -> str:
+def _unknown(gpu: Gpu, need: float, *, broke: bool) -> str:
     for count in (gpu.memory.free_bytes, gpu.memory.total_bytes):
         if isinstance(count, Missing):
             return f"free memory unknown ({count.reason})"
     hidden = isinstance(gpu.processes, Missing) or any(
         isinstance(each.memory_bytes, Missing) for each in gpu.processes if each.kind == "graphics"
     )
-    return "little memory is free, and NVML does not show who holds it" if hidden and _tight(gpu) and not broke else ""
+    return (
+        "little memory is free, and NVML does not show who holds it"
+        if hidden and _tight(gpu, need) and not broke
+        else ""
+    )
 
 
 def _holders(gpu: Gpu) -> list[GpuProcess]:
@@ -81,15 +94,15 @@ def _holders(gpu: Gpu) -> list[GpuProcess]:
     return [each for each in listed if each.kind == "compute" and not either(each.name, "").endswith(SERVICES)]
 
 
-def _tight(gpu: Gpu) -> bool:
+def _tight(gpu: Gpu, need: float) -> bool:
     """Tell whether too little is left even without the desktop; a board smaller than the need is not "held"."""
     desktop = sum(either(each.memory_bytes, 0) for each in either(gpu.processes, ()) if each.kind == "graphics")
-    left = either(gpu.memory.free_bytes, NEED_BYTES) + desktop
-    return left < NEED_BYTES <= either(gpu.memory.total_bytes, NEED_BYTES)
+    left = either(gpu.memory.free_bytes, need) + desktop
+    return left < need <= either(gpu.memory.total_bytes, need)
 
 
-def _finding(gpu: Gpu, idle: Gpu | None, baseline: Trial | None) -> Finding:
-    holders, tight = _holders(gpu), _tight(gpu)
+def _finding(gpu: Gpu, idle: Gpu | None, need: float, baseline: Trial | None) -> Finding:
+    holders, tight = _holders(gpu), _tight(gpu, need)
     own = all_own(holders)
     weight = weigh_faulty(COUNTED, baseline)
     broke = tight and baseline is not None and baseline.status in SHORT

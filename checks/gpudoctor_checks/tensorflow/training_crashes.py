@@ -25,10 +25,12 @@ from gpudoctor.sdk import (
     Evidence,
     Finding,
     Inconclusive,
+    Limits,
     NotApplicable,
     Probe,
     ProbeChild,
     Severity,
+    Threshold,
     Trial,
     check,
     either,
@@ -39,8 +41,14 @@ from gpudoctor_checks.tensorflow.crash_remedies import NAME_OPERATION, ON_CPU, S
 
 SAME_ON_CPU = 0.9  # the ending of the process is the fact; it fails without a GPU as well
 GPU_ALONE = 0.95  # the same network trains on the CPU of this machine
-# Policy: launching the kernels of a small step can cost a GPU its lead over the CPU, not ten times the CPU's whole step.
-CRAWL = 10.0
+CRAWL = Threshold(
+    name="crawl_ratio",
+    default=10.0,
+    unit="times",
+    meaning="a step on the GPU that takes this many times the CPU's is reported as a crawl",
+    source="policy: launching the kernels of a small step costs a GPU its lead over the CPU, not ten of the CPU's steps",
+    least=1.0,
+)
 LINES = 3  # of the child's events, the last ones: what was written just before the end
 HAPPENS = {"crashed": "crashes", "timeout": "hangs", "oom": "runs out of memory"}
 
@@ -53,13 +61,14 @@ HAPPENS = {"crashed": "crashes", "timeout": "hangs", "oom": "runs out of memory"
     cause="training-crashes",
     trials=("baseline", "cpu"),
     core=False,
+    thresholds=(CRAWL,),
 )
-def crashes(baseline: Trial, cpu: Trial | None, probe: Probe) -> Iterator[Finding]:
+def crashes(baseline: Trial, cpu: Trial | None, probe: Probe, limits: Limits) -> Iterator[Finding]:
     """Judge how the training ended; one that ran and learnt nothing is GD901's, one still compiling GD208's."""
     if baseline.status not in BROKEN:
         if baseline.status != "ok":
             raise Inconclusive(f"the probe {baseline.status}: {baseline.reason or 'no reason given'}")
-        yield from _crawls(baseline, cpu)
+        yield from _crawls(baseline, cpu, limits.of(CRAWL))
         return
     if baseline.status == "failed":
         raise NotApplicable("it ran to its end and did not learn: see GD901")
@@ -82,10 +91,10 @@ def crashes(baseline: Trial, cpu: Trial | None, probe: Probe) -> Iterator[Findin
     )
 
 
-def _crawls(baseline: Trial, cpu: Trial | None) -> Iterator[Finding]:
+def _crawls(baseline: Trial, cpu: Trial | None, ratio: float) -> Iterator[Finding]:
     """Find a GPU that is slower than the CPU by more than the overhead of a small step explains."""
     own, there = _step_s(baseline, "baseline"), _step_s(cpu, "cpu") if cpu is not None else 0.0
-    if baseline.device != "GPU" or not there or own < CRAWL * there:
+    if baseline.device != "GPU" or not there or own < ratio * there:
         return
     yield Finding(
         summary=f"Training crawls on the GPU: {own * 1000:.1f} ms/step, {there * 1000:.1f} ms on the CPU.",

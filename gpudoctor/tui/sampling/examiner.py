@@ -20,6 +20,7 @@ from gpudoctor.diagnose.begun import Begun
 from gpudoctor.diagnose.engine import diagnose
 from gpudoctor.diagnose.registry import AnyCheck, Registry
 from gpudoctor.diagnose.selection import select
+from gpudoctor.diagnose.tuning import tuned
 from gpudoctor.errors import GpudoctorError, SnapshotError
 from gpudoctor.examine.machine import Examined, Request, examine_here
 from gpudoctor.model.finding import Severity
@@ -51,6 +52,7 @@ def main(argv: Sequence[str]) -> int:
     parser.add_argument("--select", action="append", default=[])
     parser.add_argument("--ignore", action="append", default=[])
     parser.add_argument("--severity", action="append", default=[], metavar="CODE=WORD")
+    parser.add_argument("--threshold", action="append", default=[], metavar="CODE=NAME=VALUE")
     options = parser.parse_args(argv)
     signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
@@ -65,12 +67,22 @@ def main(argv: Sequence[str]) -> int:
 
 def _report(options: argparse.Namespace) -> tuple[Report, Registry]:
     begun = Begun()
-    known = registry.load()
+    known = tuned(registry.load(), _moved(options.threshold))
     checks = select(known.checks, chosen=options.select, ignored=options.ignore)
     severities = {code: Severity(word) for code, _, word in (each.partition("=") for each in options.severity)}
     level, examined = _saved(options.snapshot) if options.snapshot else (options.level, _examined(options, checks))
     report = diagnose(examined.snapshot, checks, level=level, plugins=known.plugins, severities=severities)
     return begun.signed(report, examined.target), known
+
+
+def _moved(words: Sequence[str]) -> dict[str, dict[str, float]]:
+    """Return the configured thresholds by code and name; an int stays one, for some thresholds take nothing else."""
+    moved: dict[str, dict[str, float]] = {}
+    for word in words:
+        code, _, rest = word.partition("=")
+        name, _, value = rest.rpartition("=")
+        moved.setdefault(code, {})[name] = int(value) if value.lstrip("-").isdigit() else float(value)
+    return moved
 
 
 def _saved(path: str) -> tuple[str, Examined]:

@@ -52,7 +52,7 @@ def items(report: Report, width: int) -> list[Item]:
     listed = [_heading("FINDINGS", width), *(found or [Item((Span("  none", "dim"),))])]
     if fixes:
         listed += [_heading("FIXES, best first", width), *fixes]
-    ran = f"{report.summary.coverage.ran} of {report.summary.coverage.total} ran"
+    ran = f"{report.summary.coverage.ran} of {report.summary.coverage.applicable} ran"
     return [*listed, _heading(f"CHECKS  {ran}", width), *(_check(each, width) for each in report.checks)]
 
 
@@ -87,7 +87,7 @@ def _check(verdict: Verdict, width: int) -> Item:
 def verdict_line(report: Report, width: int) -> Line:
     """Return the answer in one line."""
     word, style = VERDICTS[report.summary.status]
-    ran, total = report.summary.coverage.ran, report.summary.coverage.total
+    ran, total = report.summary.coverage.ran, report.summary.coverage.applicable
     level = f"{ran}/{total} checks, level {report.level} "
     room = max(0, width - len(word) - len(level) - 5)
     return ends(
