@@ -9,7 +9,7 @@ from dataclasses import replace
 from gpudoctor.diagnose.facts import SILENT, Facts, gather
 from gpudoctor.diagnose.folding import layer_of
 from gpudoctor.diagnose.registry import BUILT_IN, AnyCheck
-from gpudoctor.knowledge import causes
+from gpudoctor.knowledge.rows.causes import VISIBILITY
 from gpudoctor.model.finding import Finding, Grade, Severity
 from gpudoctor.model.machine import Cuda, Nvml
 from gpudoctor.model.missing import Missing, either
@@ -122,7 +122,7 @@ def _headline(status: Status, findings: Sequence[Finding], facts: Facts, unjudge
 
 def _tells_why(finding: Finding) -> bool:
     """Return whether a note is about why no GPU is there; that TensorFlow is a CPU build, say, is none of the reasons."""
-    return finding.caused_by is None and layer_of(finding.cause) <= causes.VISIBILITY
+    return finding.caused_by is None and layer_of(finding.cause) <= VISIBILITY
 
 
 def _no_gpu_reason(facts: Facts) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gpudoctor.knowledge.causes import (
+from gpudoctor.knowledge.rows.causes import (
     BUILD,
     COMPUTE,
     CUDA_LIBRARIES,

@@ -15,10 +15,6 @@ ClockSeverity = Literal["ok", "idle", "config", "power", "thermal", "critical"]
 
 _NVML_H = "NVIDIA/go-nvml gen/nvml/nvml.h; nvidia-ml-py 13.615.71 pynvml.py"
 _PYNVML_ONLY = "nvidia-ml-py 13.615.71 pynvml.py only (not in the nvml.h read)"
-DEPRECATION = (
-    "nvmlDeviceGetCurrentClocksThrottleReasons and the *ThrottleReason* names are deprecated, removal is announced for "
-    "CUDA 14: ask nvmlDeviceGetCurrentClocksEventReasons first, the old name on drivers that lack it."
-)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
@@ -156,9 +152,3 @@ def severity(name: str) -> ClockSeverity | None:
     """Return how bad the reason of that name is; None for an unknown one."""
     known = _BY_NAME.get(name)
     return None if known is None else known.severity
-
-
-def is_throttling(name: str) -> bool | None:
-    """Tell whether the reason takes speed from running work: not idle clocks, not clocks that somebody chose."""
-    known = severity(name)
-    return None if known is None else known in {"power", "thermal", "critical"}

@@ -1,8 +1,8 @@
-"""Rows of CUDA toolkits and GPU architectures. Facts of 2026-11-30; look-ups and the meaning of fields: `cuda_toolkits`."""
+"""Rows of CUDA toolkits and GPU architectures. Facts of 2026-11-30; look-ups: `cuda_toolkits`, fields: `rows.cuda_toolkits`."""
 
 from __future__ import annotations
 
-from gpudoctor.knowledge.cuda_toolkits import Architecture, Toolkit
+from gpudoctor.knowledge.rows.cuda_toolkits import Architecture, Toolkit
 
 _NOTES = "NVIDIA CUDA Toolkit Release Notes (13.2 Update 2 edition), table 3"
 _SPACK = f"{_NOTES}; spack/spack-packages"

@@ -6,14 +6,15 @@ gaps by interpolation would be tempting: 9.11 dropped three architectures betwee
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from gpudoctor.knowledge import versions
-from gpudoctor.knowledge.row import Row
 
 if TYPE_CHECKING:
+    from gpudoctor.knowledge.rows import cudnn_releases as rows_of
+
+    CudnnRelease = rows_of.CudnnRelease
     RELEASES: tuple[CudnnRelease, ...]
 
 SONAMES = MappingProxyType({7: "libcudnn.so.7", 8: "libcudnn.so.8", 9: "libcudnn.so.9"})
@@ -38,39 +39,7 @@ SUBLIBRARIES = MappingProxyType(
         ),
     }
 )
-SUBLIBRARIES_SINCE_9_28 = ("libcudnn_ext.so.9", "libcudnn_engines_tensor_ir.so.9")
 SOURCE = "cudnn_version.h of nvidia-cudnn-cu11 8.6.0.163, cu12 8.9.7.29, 9.3.0.75, 9.10.2.21, 9.28.0.42"
-TF_RULE = (
-    "TensorFlow refuses a cuDNN of another major, or of an older minor than it was built with; newer minors of the same "
-    'major are accepted ("Loaded runtime CuDNN library: X but source was compiled with: Y").'
-)
-TF_RULE_SOURCE = "string in libtensorflow_framework.so.2 of 2.20.0; xla/stream_executor/cuda/cuda_dnn.cc, not re-read"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
-class CudnnRelease(Row):
-    """One minor release, or a span of them that share their facts (`first_minor` to `last_minor`).
-
-    `min_cc` to `max_cc` (numbers, 90 = 9.0) is the documented range of the builds for CUDA 11 and newer (7.6: 10);
-    `sass` and `ptx` were read in `wheel` where `verified`.
-    """
-
-    version: str
-    major: int
-    first_minor: int
-    last_minor: int
-    cuda: tuple[str, ...]
-    min_cc: int
-    max_cc: int
-    cc_note: str
-    sass: tuple[int, ...]
-    ptx: tuple[int, ...]
-    min_driver_linux: str
-    min_driver_windows: str
-    wheel: str | None
-    verified: bool
-    note: str
-    source: str
 
 
 def decode(number: int) -> str:

@@ -1,11 +1,11 @@
-"""Rows of cuDNN releases, oldest first. Facts of 2026-11-30; look-ups and the meaning of fields: `cudnn_releases`.
+"""Rows of cuDNN releases, oldest first. Facts of 2026-11-30; look-ups: `cudnn_releases`, fields: `rows.cudnn_releases`.
 
 8.1 to 8.5: their matrix rows name no highest compute capability; that of 8.0 is certain.
 """
 
 from __future__ import annotations
 
-from gpudoctor.knowledge.cudnn_releases import CudnnRelease
+from gpudoctor.knowledge.rows.cudnn_releases import CudnnRelease
 
 RELEASES: tuple[CudnnRelease, ...] = (
     CudnnRelease(

@@ -6,63 +6,28 @@ the branch would be tempting and makes R573 of it. Facts of 2026-11-30.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import date
 from functools import cache
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 from gpudoctor.knowledge import versions
-from gpudoctor.knowledge.row import Row
 
 if TYPE_CHECKING:
+    from gpudoctor.knowledge.rows import drivers as rows_of
+
+    Branch = rows_of.Branch
     BRANCHES: tuple[Branch, ...]
 
-BranchType = Literal["LTS", "PB", "NFB", "developer"]
 
 FACTS_DATE = date(2026, 11, 30)
 # R580 (LTS) runs all that TensorFlow ships (CUDA 12.5 wheels) on every GPU from Maxwell to Blackwell: the table of
 # branches with the architecture matrix of NVIDIA's data-centre driver documentation.
 _RECOMMENDED = "580"
 _RECOMMENDED_FROM = 50  # Maxwell
-_NEWER_PRODUCTION = "595"  # for Turing and newer
 _TURING = 75
-_FIRST_WITH_BLACKWELL = "570"  # note of that branch
-_BLACKWELL = 100
 # architecture matrix: the last branch that drives these compute capabilities, by the first field
 _LAST_BRANCH = {2: "390", 3: "470", 5: "580", 6: "580"}
 _LAST_FOR_VOLTA = "580"
-KERNEL_MODULES = (
-    "Proprietary modules are required for Maxwell, Pascal, Volta; open modules are required for Grace Hopper and "
-    "Blackwell data-centre parts and supported from Turing on."
-)
-KERNEL_MODULES_SOURCE = "NVIDIA/open-gpu-kernel-modules README and NixOS wiki text; NVIDIA developer forum schedule"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
-class Branch(Row):
-    """One branch. `number` is "580"; LTS: long-term support, PB: production, NFB: new feature.
-
-    `eol` of a new-feature branch is a rule of thumb: NVIDIA gives it no date. `windows` holds the first and last Windows
-    major of the branch; boundaries between branches are inferred.
-    """
-
-    number: str
-    type: BranchType
-    first_release: date | None
-    eol: date | None
-    eol_nvidia: str
-    latest_linux: str | None
-    latest_windows: str | None
-    windows: tuple[int, int] | None
-    cuda_reported: str | None
-    last_for: str
-    architectures_dropped: str
-    state: str
-    note: str
-    source: str
-
-    def __str__(self) -> str:
-        return f"R{self.number}"
 
 
 def branch_of(driver_version: str, *, windows: bool = False) -> Branch | None:
@@ -95,16 +60,6 @@ def recommended_branch(cc: str | int | None = None) -> Branch:
     if capability is not None and capability < _RECOMMENDED_FROM:
         return last_branch_for(capability) or _branches()[_RECOMMENDED]
     return _branches()[_RECOMMENDED]
-
-
-def newer_branch(cc: str | int) -> Branch | None:
-    """Return the production branch that is newer than the recommended one, for a GPU that it serves."""
-    return _branches()[_NEWER_PRODUCTION] if versions.capability(cc) >= _TURING else None
-
-
-def first_branch_for(cc: str | int) -> Branch | None:
-    """Return the first branch that knows this GPU; None where no fact says."""
-    return _branches()[_FIRST_WITH_BLACKWELL] if versions.capability(cc) >= _BLACKWELL else None
 
 
 def last_branch_for(cc: str | int) -> Branch | None:

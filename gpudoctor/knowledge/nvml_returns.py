@@ -246,11 +246,6 @@ NVML_RETURNS: tuple[NvmlReturn, ...] = (
 _BY_CODE = {each.code: each for each in NVML_RETURNS}
 
 
-def return_of(code: int) -> NvmlReturn | None:
-    """Return what is known of the code, or None."""
-    return _BY_CODE.get(code)
-
-
 def word(code: int) -> str:
     """Return the snapshot's word for the code: "ok", "driver_not_loaded" ...; an unknown code is an unknown error."""
     known = _BY_CODE.get(code)

@@ -6,7 +6,7 @@ fault; a range that runs past the newest release in the table says nothing of wh
 
 from __future__ import annotations
 
-from gpudoctor.knowledge.tensorflow_releases import Defect
+from gpudoctor.knowledge.rows.tensorflow_releases import Defect
 
 # Puts the libraries of the nvidia-* wheels on the loader's path; tried with 2.16.1 and 2.21.0.
 _ADD_WHEEL_LIBRARIES = (

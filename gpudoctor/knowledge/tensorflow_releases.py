@@ -6,20 +6,20 @@ build facts must be asked. Judging those by the version alone would be tempting.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Literal
 
 from gpudoctor.knowledge import versions
-from gpudoctor.knowledge.row import Row
 
 if TYPE_CHECKING:
+    from gpudoctor.knowledge.rows import tensorflow_releases as rows_of
+
+    Defect = rows_of.Defect
+    TfRelease = rows_of.TfRelease
     RELEASES: tuple[TfRelease, ...]
     DEFECTS: tuple[Defect, ...]
 
 Coverage = Literal["sass", "partial", "ptx", "ptx-broken", "none"]
-DefectKind = Literal["fault", "limit", "notice"]
 Package = Literal["numpy", "keras", "protobuf", "h5py", "ml_dtypes"]
 
 NEWEST_STABLE = "2.21.0"
@@ -29,119 +29,8 @@ NUMPY_2_SINCE = "2.18"
 KERAS_3_SINCE = "2.16"
 # keras 3.15.1 src/trainers/trainer.py: jit_compile="auto" compiles fit when a GPU is visible and no strategy is active.
 XLA_BY_DEFAULT_SINCE = "2.16"
-# tensorflow 2.22.0rc0 and tf-nightly 2.23.0.dev20261026: get_build_info() lacks cuda_version, cudnn_version,
-# cuda_compute_capabilities; the wheel's cuda_config.h has them.
-BUILD_INFO_WITHOUT_CUDA_SINCE = "2.22.0rc0"
-CUDA_CONFIG_PATH = "include/third_party/gpus/cuda/cuda_config.h"
 # PTX of compute_80 and compute_90 does not come up on these; defect blackwell-not-supported names the threads.
 PTX_BROKEN_FROM = 100
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
-class Defect(Row):
-    """One known trouble of some releases.
-
-    `kind`: a fault breaks something, a limit is intended, a notice is good to know. `cause`: id in `causes`, where one
-    fits. `affects`: specifiers, any of which may match the exact version. `compute_capability`, `python`: specifiers
-    that narrow it; `conditions` tells the whole condition in words. `command` is copyable.
-    """
-
-    id: str
-    kind: DefectKind
-    cause: str | None
-    affects: tuple[str, ...]
-    conditions: str = ""
-    compute_capability: str = ""
-    python: str = ""
-    platform: Literal["", "linux", "windows"] = ""
-    and_cuda_only: bool = False
-    summary: str
-    workaround: str
-    command: str = ""
-    issues: tuple[str, ...] = ()
-    evidence: str
-    source: str
-
-    def applies(
-        self,
-        *,
-        compute_capability: str | int | None = None,
-        python: str | None = None,
-        platform: str | None = None,
-    ) -> bool | None:
-        """Tell whether the machine meets the conditions; None where a fact that matters is not given.
-
-        `conditions` may name more than these three; the caller judges the rest.
-        """
-        capability = None if compute_capability is None else versions.capability(compute_capability)
-        answers = [
-            _met(None if capability is None else f"{capability // 10}.{capability % 10}", self.compute_capability),
-            _met(python, self.python),
-            True if not self.platform else None if platform is None else platform == self.platform,
-        ]
-        return False if False in answers else None if None in answers else True
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
-class TfRelease(Row):
-    """One minor release, as its official wheels are. Compute capabilities in `sass` and `ptx` are numbers (90 = 9.0).
-
-    `sass`: binary code for every kernel; `sass_partial`: for some kernels only; `ptx`: for every kernel. `sonames`: the
-    libraries without which the Linux wheel hides every GPU. `cudnn_version`: the oldest that is accepted.
-    """
-
-    version: str
-    first: str
-    latest: str
-    patches: tuple[str, ...]
-    prerelease: bool
-    uploaded: str
-    python: tuple[str, ...]
-    python_first: tuple[str, ...]
-    cuda_version: str | None
-    cudnn_version: str | None
-    cudnn_exact: str | None
-    cudnn_exact_note: str
-    compute_capabilities: tuple[str, ...]
-    sass: tuple[int, ...]
-    sass_partial: tuple[int, ...]
-    ptx: tuple[int, ...]
-    fatbin_counts: Mapping[str, int]
-    sonames: tuple[str, ...]
-    compiler: str | None
-    tensorrt: bool
-    linux_x86_64_gpu: bool
-    linux_x86_64_tag: str
-    linux_aarch64_wheel: bool
-    linux_aarch64_gpu: bool
-    linux_aarch64_note: str
-    windows_gpu: bool
-    windows_note: str
-    macos_gpu: bool
-    macos_note: str
-    glibc_min: str
-    keras_major: int
-    keras_package: str
-    keras: str
-    keras_note: str
-    numpy: str
-    numpy_first: str
-    numpy_from_python_3_12: str
-    protobuf: str
-    protobuf_first: str
-    h5py: str
-    ml_dtypes: str
-    and_cuda: Mapping[str, str]
-    and_cuda_pinned: bool
-    nvidia_runpath: str
-    cuda_libs_from: str
-    verified_wheels: tuple[str, ...]
-    source: str
-
-    @property
-    def defects(self) -> tuple[Defect, ...]:
-        """What is wrong with any patch of this release; `defects_of` asks for one patch."""
-        return tuple(each for each in _defects() if any(_affected(patch, each) for patch in self.patches))
 
 
 def release_of(version: str) -> TfRelease | None:
@@ -239,12 +128,6 @@ def _affected(version: str, defect: Defect) -> bool:
     """Match exact versions always, ranges only inside the table: what comes after it is unknown."""
     known = release_of(version) is not None
     return any((known or each.startswith("==")) and versions.satisfies(version, each) for each in defect.affects)
-
-
-def _met(value: str | None, specifier: str) -> bool | None:
-    if not specifier:
-        return True
-    return None if value is None else versions.satisfies(value, specifier)
 
 
 def _defects() -> tuple[Defect, ...]:

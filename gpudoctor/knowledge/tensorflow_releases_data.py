@@ -1,4 +1,4 @@
-"""Rows of TensorFlow releases, oldest first. Facts of 2026-11-30; look-ups and the meaning of fields: `tensorflow_releases`.
+"""Rows of TensorFlow releases, oldest first. Facts of 2026-11-30; look-ups: `tensorflow_releases`, fields: `rows.tensorflow_releases`.
 
 Read in the PyPI wheels: build_info.py, METADATA, WHEEL, cuda_config.h and, in the main library, the headers of the CUDA
 fat binaries (magic 0xBA55ED50, kind 1 = PTX, kind 2 = SASS), counted in `fatbin_counts`. `sonames`: the calls inside
@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from types import MappingProxyType
 
-from gpudoctor.knowledge.tensorflow_releases import TfRelease
+from gpudoctor.knowledge.rows.tensorflow_releases import TfRelease
 
 _WHEELS = (
     "wheels in verified_wheels (build_info.py, METADATA, WHEEL); CUDA, cuDNN, compiler: tensorflow/docs "

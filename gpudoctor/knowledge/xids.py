@@ -6,41 +6,16 @@ BUCKETS. Where the log also holds an Xid 154, its text outranks this table. Fact
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
-
-from gpudoctor.knowledge.row import Row
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from gpudoctor.knowledge.rows import xids as rows_of
+
+    Xid = rows_of.Xid
     XIDS: tuple[Xid, ...]
     BUCKETS: Mapping[str, str]
-
-Category = Literal["app", "driver", "hardware", "hardware?", "warning", "info", "benign"]
-
-# Examples on the NVIDIA Xid pages. Groups: PCI address, code, pid, process name, text.
-LINE_PATTERN = r"NVRM: Xid \((?:PCI:)?([0-9a-fA-F:.]+)\): (\d+)(?:, pid=([^,]*))?(?:, name=([^,]*))?,?\s*(.*)"
-LINE_PLACES = "kernel log: dmesg, journalctl -k, /var/log/messages, /var/log/kern.log; in containers usually unreadable"
-LINE_SOURCE = "examples on the NVIDIA Xid pages"
-CATALOG_SCOPE = "The catalog covers Ampere and newer; Volta and older have an archived page."
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
-class Xid(Row):
-    """One code. `xid154_since`: the driver branch from which an Xid 154 tells the action as well."""
-
-    code: int
-    mnemonic: str
-    description: str
-    category: Category
-    immediate_action: str | None
-    investigatory_action: str | None
-    advice: str
-    applies_to: str
-    xid154_since: str | None
-    in_open_kernel_header: bool
-    source: str
 
 
 def xid(code: int) -> Xid | None:

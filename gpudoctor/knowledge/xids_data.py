@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from types import MappingProxyType
 
-from gpudoctor.knowledge.xids import Xid
+from gpudoctor.knowledge.rows.xids import Xid
 
 _CATALOG = "NVIDIA Xid Catalog (deploy/xid-errors/analyzing-xid-catalog)"
 _HEADER = f"{_CATALOG}; nverror.h of open-gpu-kernel-modules 595.45.04"
-BUCKETS_SOURCE = "NVIDIA Xid Catalog, guidance classes"
 
 BUCKETS = MappingProxyType(
     {

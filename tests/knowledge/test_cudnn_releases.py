@@ -7,7 +7,7 @@ from itertools import pairwise
 import pytest
 
 from gpudoctor.knowledge import cudnn_releases as cudnn
-from gpudoctor.knowledge import library_code, tensorflow_releases, versions
+from gpudoctor.knowledge import tensorflow_releases, versions
 
 
 def test_9_11_drops_maxwell_pascal_and_volta() -> None:
@@ -76,14 +76,6 @@ def test_every_tensorflow_release_accepts_the_cudnn_that_its_extra_pins() -> Non
             assert cudnn.accepts(each.cudnn_version, each.cudnn_exact)
 
 
-def test_what_pip_installs_today_is_newer_than_the_last_with_volta() -> None:
-    today = library_code.AND_CUDA_RESOLVED["nvidia-cudnn-cu12"]
-    assert cudnn.has_code_for(today, "7.0") is False
-    read = library_code.code_of("nvidia-cudnn-cu12", today)
-    assert read is not None
-    assert min(read.sass) == 75
-
-
 def test_rows_are_in_order_without_holes_between_their_spans() -> None:
     rows = [each for each in cudnn.RELEASES if each.major == 9]
     assert all(second.first_minor == first.last_minor + 1 for first, second in pairwise(rows))
@@ -95,4 +87,3 @@ def test_every_row_has_a_source_and_a_read_wheel_where_it_is_verified() -> None:
         assert (each.wheel is not None) == each.verified == bool(each.sass)
         if each.wheel is not None:
             assert versions.parse(each.wheel)[:2] == (each.major, each.first_minor)
-    assert all(each.source for each in library_code.LIBRARY_CODE)

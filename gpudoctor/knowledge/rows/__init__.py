@@ -1,0 +1,1 @@
+"""What a row of each big table holds. Apart from the look-ups, so that a table and its look-ups do not import each other."""
