@@ -82,7 +82,7 @@ def snapshot_to_builtins(snapshot: Snapshot) -> dict[str, Json]:
 
 
 def report_to_builtins(report: Report) -> dict[str, Json]:
-    """Return the report as a JSON object (DESIGN of the format: `gpudoctor schema report`)."""
+    """Return the report as a JSON object (its format: `gpudoctor schema report`)."""
     missing: dict[str, str] = {}
     document = {
         each.name: to_builtins(getattr(report, each.name), missing)
@@ -114,8 +114,8 @@ def loads(data: bytes | str) -> Json:
 
 
 def compact(document: Json) -> str:
-    """Return the JSON text of builtins on one line."""
-    return json.dumps(document, ensure_ascii=False, separators=(",", ":"))
+    """Return the JSON text of builtins on one line; no character in it steers a terminal or ends the line early."""
+    return _escaped(json.dumps(document, ensure_ascii=False, allow_nan=False, separators=(",", ":")))
 
 
 def typed(value: Json, model: type[T]) -> T:
@@ -126,11 +126,6 @@ def typed(value: Json, model: type[T]) -> T:
         return msgspec.convert(value, model)
     except (msgspec.ValidationError, RecursionError) as error:
         raise ValueError(str(error)) from error
-
-
-def dumps_line(document: Json) -> str:
-    """Return the JSON text of builtins on one line."""
-    return _escaped(json.dumps(document, ensure_ascii=False, allow_nan=False, separators=(",", ":")))
 
 
 def _escaped(text: str) -> str:

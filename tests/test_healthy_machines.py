@@ -31,7 +31,7 @@ GROUPS = (
     "env",
     "probe",
 )
-KINDS_OF_DESIGN = 6  # H100, T4, desktop with Xorg, WSL2, NGC container, node of eight
+KINDS = 6  # H100, T4, desktop with Xorg, WSL2, NGC container, node of eight
 each_healthy = pytest.mark.parametrize("folder", HEALTHY, ids=lambda each: each.name)
 each_machine = pytest.mark.parametrize("folder", MACHINES, ids=lambda each: each.name)
 
@@ -50,7 +50,7 @@ def without(snapshot: Snapshot, group: str) -> Snapshot:
 
 
 def test_every_kind_of_healthy_machine_is_there() -> None:
-    assert len(HEALTHY) >= KINDS_OF_DESIGN
+    assert len(HEALTHY) >= KINDS
 
 
 @each_healthy

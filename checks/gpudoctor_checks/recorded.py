@@ -10,7 +10,7 @@ from gpudoctor.sdk import BROKEN, Evidence, Gain, Grade, Location, Missing, Sett
 TRUST_LEFT_WHERE_BROKEN = 0.8  # policy, as for all remarks about pace: what broke the probe comes first
 DOUBT_LEFT_WHERE_SOUND = 0.8  # policy: the probe trains here, so the script itself is left as the reason
 CLOSED = frozenset({"closed", "not recorded"})
-CLOSED_AT_MOST = 0.6  # DESIGN: without a device plane the wait is an upper bound
+CLOSED_AT_MOST = 0.6  # policy: without a device plane the wait is an upper bound
 WHOLE = 0.98  # a share above it bounds nothing: 50 times faster is not a promise to make
 
 

@@ -12,7 +12,7 @@ from gpudoctor.collect.ask_target import Answers, ask_target
 from gpudoctor.model.record import dataclass
 
 START_DEADLINE_S = 10.0  # a start takes 20-40 ms (measured); a cold one from a network folder takes seconds
-OLDEST = (3, 8)  # what the scripts for the target are written for (DESIGN, "Which environment")
+OLDEST = (3, 8)  # what the scripts for the target are written for
 MAX_REASON = 200
 
 

@@ -44,7 +44,6 @@ NOT_FOUND = Missing("not found")
 NOT_TRIED = Missing("not tried at this level")
 NOT_LOADED = Missing("not loaded by the probe")
 UNREACHED = Missing("not found where the loader searches, though files of that name exist: see shadows")
-CPU_ONLY = Missing("this TensorFlow is not a CUDA build")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

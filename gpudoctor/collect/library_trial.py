@@ -17,7 +17,7 @@ from gpudoctor.model.missing import Missing
 from gpudoctor.model.record import dataclass
 from gpudoctor.model.software import Library
 
-DEADLINE_S = 30.0  # DESIGN of the scan: libraries get 30 s (all of CUDA 12 with cuDNN takes 0.7 s here, warm)
+DEADLINE_S = 30.0  # policy: cold from a slow disk; all of CUDA 12 with cuDNN takes 0.7 s warm (measured)
 NO_ERROR = Missing("none")
 MAX_REASON = 200  # characters that are kept of a library's last words
 

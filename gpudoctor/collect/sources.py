@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from gpudoctor.model.missing import Maybe
     from gpudoctor.model.software import Library, Python, TensorFlow
 
-LIBRARIES_DEADLINE_S = 30.0  # DESIGN of the scan: reading or loading gigabytes of libraries gets 30 s
+LIBRARIES_DEADLINE_S = 30.0  # policy: gigabytes of libraries, cold from a slow disk
 MARGIN_S = 1.0  # for the trial of libraries to end by itself and hand over what it knows
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from gpudoctor.codec import dumps_line, report_to_builtins
+from gpudoctor.codec import compact, report_to_builtins
 from gpudoctor.diagnose.gate import exit_code
 from gpudoctor.model.report import Report
 from gpudoctor.present import lines
@@ -16,7 +16,7 @@ from gpudoctor.present import lines
 
 def render(report: Report) -> str:
     """Return the lines."""
-    return "".join(dumps_line(event) + "\n" for event in _events(report))
+    return "".join(compact(event) + "\n" for event in _events(report))
 
 
 def _events(report: Report) -> Iterator[dict[str, Any]]:  # JSON objects

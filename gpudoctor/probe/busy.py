@@ -20,7 +20,7 @@ CAP_BYTES = (
     6 * GIB
 )  # what the widest twin of `precision` needs (5 GiB by its own formula), over the part of a pool usable
 CAP_SHARE = 0.5  # policy: never more than half of a GPU
-BUSY_PERCENT = 5  # DESIGN's rule: utilisation over 5 % for 3 s
+BUSY_PERCENT = 5  # policy: utilisation over 5 % for 3 s; an idle desktop stays below
 WATCH_S = 3.0
 WATCH_STEP_S = 0.5  # NVML's own sample period is 1/6 to 1 s (nvml.h, nvmlDeviceGetUtilizationRates)
 FORCE = "--force runs it there all the same"

@@ -26,7 +26,7 @@ FORWARDED = (
     signal.SIGALRM,
     signal.SIGCONT,
 )
-TICK_S = 1.0  # DESIGN: the session is flushed each second
+TICK_S = 1.0  # policy: a kill loses at most two of these
 SIGNALLED = 128  # a shell's convention for the exit code of a command that a signal ended
 
 

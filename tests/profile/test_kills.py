@@ -17,7 +17,7 @@ from tests.profile.launched import gpudoctor, surroundings, with_tensorflow
 
 pytestmark = pytest.mark.tensorflow
 
-MOST_LOST_S = 2.0  # DESIGN: killing any process loses at most 2 s
+MOST_LOST_S = 2.0  # the promise: killing any process loses at most 2 s
 SCRIPT = str(Path(__file__).parent / "scripts" / "endless.py")
 
 

@@ -20,7 +20,7 @@ from typing import Any, Dict, Tuple
 
 FILE_BYTES = 4 << 20  # then the next file begins, and the wrapper removes this one once it is read
 MOST_FILES = 64  # unread: nobody reads any more, 256 MiB are enough
-BEAT_S = 1.0  # DESIGN: flushed each second
+BEAT_S = 1.0  # policy: a kill loses at most two of these
 END_WAIT_S = 1.0  # at exit, for a beat under way
 MOST_QUEUED = 20_000
 
