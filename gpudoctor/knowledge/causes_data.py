@@ -414,6 +414,14 @@ CAUSES: tuple[Cause, ...] = (
         explains=(),
     ),
     Cause(
+        id="loss-not-finite",
+        title="The loss becomes NaN or infinite without float16 (learning rate, log or division of 0, NaN in the data)",
+        settled_by=("run", "log"),
+        threads=None,
+        layer=COMPUTE,
+        explains=(),
+    ),
+    Cause(
         id="float64",
         title="The model computes in float64",
         settled_by=("run", "source"),

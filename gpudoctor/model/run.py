@@ -299,6 +299,23 @@ class Memory:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Loss:
+    """The loss of the main loop, or of the first `fit` in which it became NaN or infinite (`bad_step`, 1-based).
+
+    `steps`: how many it was watched for. Values are text: "0.25", "nan", "inf".
+    """
+
+    label: str = "fit"
+    file: str = ""
+    line: int = 0
+    steps: int = 0
+    first_value: str = ""
+    last_value: str = ""
+    bad_step: Maybe[int] = UNSEEN
+    bad_value: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Run:
     """A recorded run. `outcome`: running, ended, cut_short. `limits`: what the recording could not see, as sentences.
 
@@ -325,4 +342,5 @@ class Run:
     calls: Calls | None = None
     machine: MachineOverTime | None = None
     memory: Memory | None = None
+    loss: Loss | None = None
     unknown: Mapping[str, str] = field(default_factory=dict[str, str])

@@ -12,6 +12,7 @@ from dataclasses import field
 
 from gpudoctor.model.missing import Maybe, Missing
 from gpudoctor.model.record import dataclass
+from gpudoctor.model.told import LossRecord, MessageRecord
 
 NOT_RECORDED = Missing("not recorded")
 Plain = str | int | float | bool | None
@@ -336,23 +337,6 @@ class Event:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class MessageRecord:
-    """A message that was read from what the command printed (an event of `gpudoctor.logs`), equal ones counted.
-
-    `process`: who read it (stderr, stdout, terminal, or the relay's own name). Number 0 of each, of kind text_end, tells how
-    many lines there were, and in `left_out_bytes` what came faster than it could be read.
-    """
-
-    process: str
-    number: int
-    kind: str = ""
-    text: str = ""
-    details: Mapping[str, str] = field(default_factory=dict[str, str])
-    line: int = 0
-    count: int = 1
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Session:
     """A whole recording.
 
@@ -390,6 +374,7 @@ class Session:
     windows: tuple[WindowRecord, ...] = ()
     events: tuple[Event, ...] = ()
     messages: tuple[MessageRecord, ...] = ()
+    losses: tuple[LossRecord, ...] = ()
 
     @property
     def hello(self) -> bool:

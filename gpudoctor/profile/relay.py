@@ -31,7 +31,9 @@ READ_S, EVERY_S = 0.1, 1.0  # the reader's share while bytes keep coming: a tent
 END_S = 0.5  # for what is left to be read at the end
 POLL_S = 0.002
 QUIET_END_S = 1.0  # policy: without a report that must stand behind the output nobody waits for a slow reader
-CALM_S = 0.005  # reading at each moment's emptiness would hold up one who writes as fast as the pipe lets him (measured)
+CALM_S = (
+    0.005  # reading at each moment's emptiness would hold up one who writes as fast as the pipe lets him (measured)
+)
 PAUSE_S = 0.1  # an empty pipe for so long is a pause
 PAUSES = struct.Struct("=Q")  # how many there were, shared with the wrapper
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass as standard_dataclass
 from dataclasses import fields
 from functools import cache
 
-from gpudoctor.model import session
+from gpudoctor.model import session, told
 
 SCHEMA_VERSION = 1  # PRAGMA user_version; an older gpudoctor refuses a newer file
 
@@ -53,7 +53,8 @@ TABLES: Mapping[str, Table] = {
     "host_samples": Table(record=session.HostSample),
     "windows": Table(record=session.WindowRecord, key=("process", "window")),
     "events": Table(record=session.Event),
-    "messages": Table(record=session.MessageRecord, key=("process", "number")),
+    "losses": Table(record=told.LossRecord, key=("process", "loss")),
+    "messages": Table(record=told.MessageRecord, key=("process", "number")),
 }
 
 

@@ -16,6 +16,7 @@ from gpudoctor.model.session import Session
 from gpudoctor.profile.breakdown import WindowShare, step_times
 from gpudoctor.profile.calls import calls, settings, tracings
 from gpudoctor.profile.hot_lines import Read, hot_lines
+from gpudoctor.profile.losses import loss
 from gpudoctor.profile.over_time import machine_over_time, memory
 from gpudoctor.profile.pipeline_changes import with_changes
 from gpudoctor.profile.pipeline_graph import pipeline
@@ -58,6 +59,7 @@ def analyse(session: Session, windows: Sequence[WindowShare] = (), read: Read = 
         calls=around,
         machine=machine,
         memory=_known(unknown, "memory", memory(session, loop, process)),
+        loss=_known(unknown, "loss", loss(session, loop)),
         unknown=unknown,
     )
 
@@ -116,7 +118,7 @@ def _without_steps(run: Run) -> Run:
         why = "TensorFlow was never imported"
     else:
         why = "no training step was seen"
-    groups = ("steps", "pipeline", "hot_lines", "settings", "tracings", "calls", "machine", "memory")
+    groups = ("steps", "pipeline", "hot_lines", "settings", "tracings", "calls", "machine", "memory", "loss")
     return replace(run, unknown=dict.fromkeys(groups, why))
 
 

@@ -14,6 +14,7 @@ from gpudoctor.model.run import (
     GpuOverTime,
     HotLine,
     HotLines,
+    Loss,
     MachineOverTime,
     Memory,
     MemorySlope,
@@ -182,6 +183,7 @@ def make_run(**groups: Any) -> Run:
         ),
         "machine": make_machine_over_time(),
         "memory": Memory(slopes=(MemorySlope(device="host", last_bytes=GIB),)),
+        "loss": Loss(file=SCRIPT, line=41, steps=650, first_value="2.3", last_value="0.4"),
     }
     members: dict[str, Any] = {**given, **groups}
     members["unknown"] = {name: "removed by the test" for name, value in members.items() if value is None}

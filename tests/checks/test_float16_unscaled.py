@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from gpudoctor.model.finding import Severity
+from gpudoctor.model.run import Loss
 from gpudoctor.testing import judge
 from gpudoctor_checks.compute.float16_unscaled import unscaled
 from tests.checks.runs import case, make_settings, ran
@@ -13,7 +14,7 @@ CASE = case("GD617", {"settings": PURE}, {"settings": SCALED}, "settings")
 
 
 def test_a_loss_that_became_nan_is_an_error() -> None:
-    (finding,) = judge(unscaled, ran(settings=PURE, events=(("nan_loss", "loss: nan"),))).findings
+    (finding,) = judge(unscaled, ran(settings=PURE, loss=Loss(bad_step=40, bad_value="nan", steps=90))).findings
     assert finding.severity is Severity.ERROR
 
 

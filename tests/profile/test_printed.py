@@ -13,7 +13,8 @@ import pytest
 
 from gpudoctor.diagnose import registry
 from gpudoctor.diagnose.run_report import report_of_run
-from gpudoctor.model.session import MessageRecord, Session
+from gpudoctor.model.session import Session
+from gpudoctor.model.told import MessageRecord
 from gpudoctor.profile.record import read_session
 from gpudoctor.profile.text_tap import BACKLOG_BYTES, TextTap
 from tests.profile.launched import gpudoctor, plain, run, script, surroundings

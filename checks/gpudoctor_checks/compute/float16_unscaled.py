@@ -22,6 +22,7 @@ from gpudoctor.sdk import (
     Fix,
     Gain,
     Grade,
+    Missing,
     Run,
     Settings,
     Severity,
@@ -31,7 +32,6 @@ from gpudoctor.sdk import (
 from gpudoctor_checks.recorded import place, weigh_run
 
 SURE = 0.85
-NAN = frozenset({"nan", "nan_loss", "nan_in_loss"})
 
 
 @check(
@@ -51,7 +51,7 @@ def unscaled(settings: Settings, run: Run, baseline: Trial | None) -> Iterator[F
     bare = policy == "mixed_float16" and settings.get("loss_scale") is False and settings.get("optimizer") is not None
     if not pure and not bare:
         return
-    failed = any(kind in NAN for kind, _ in run.events)
+    failed = run.loss is not None and not isinstance(run.loss.bad_step, Missing)
     weight = weigh_run(SURE, baseline)
     yield Finding(
         summary=f"The model computes in {'float16' if pure else policy} and no loss is scaled{', and the loss became NaN' if failed else ''}.",

@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from . import core, hidden, pipeline, places, settings, tables
+from . import core, hidden, losses, pipeline, places, settings, tables
 
 METHODS = ("train_on_batch", "test_on_batch", "predict_on_batch")
 
@@ -23,6 +23,7 @@ def hook(module: Any) -> None:
         if isinstance(kind, type) and kind.__module__ == module.__name__:
             if name == "CallbackList":
                 _hook_borders(kind)
+                losses.hook(kind)
             else:
                 _hook_calls(kind)
 
@@ -71,10 +72,12 @@ def finish(kind: str) -> None:
 def _train_begin(callbacks: Any, *_: Any) -> None:
     del phases.open[:]
     begin("fit", model=getattr(callbacks, "_model", None) or getattr(callbacks, "model", None))
+    losses.began(*places.here(1)[:2])
 
 
 def _epoch_begin(_: Any, epoch: Any = 0, *__: Any) -> None:
     begin("epoch", int(epoch))
+    losses.epoch_began(int(epoch))
 
 
 def _test_begin(callbacks: Any, *_: Any) -> None:
@@ -161,6 +164,8 @@ def _counted(original: Any, name: str) -> Any:
         result = original(self, *args, **kwargs)
         try:
             _count(self, name, time.perf_counter() - start, places.frame_at(1))
+            if name == "train_on_batch":
+                losses.returned(result, places.frame_at(1))
         except Exception as error:
             core.note_fault("calls", error)
         return result

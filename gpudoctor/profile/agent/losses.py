@@ -1,0 +1,164 @@
+"""The loss that Keras tells after each batch: kept as it is, looked at once a second, and the first NaN found by halving.
+
+Reading each loss would make every step wait for the device. What is kept is Keras's running mean, in which a NaN stays until
+the epoch ends, so the last one of an epoch tells whether there was any.
+"""
+
+from __future__ import annotations
+
+import functools
+import time
+from collections import deque
+from collections.abc import Callable
+from typing import Any, Tuple
+
+from . import core, hidden, places
+
+HEARD = "on_train_batch_end"
+MOST_KEPT = 4096  # between two looks; older ones go, and then the step is one at which it was NaN already
+MOST_WATCHED = 4  # a pair of networks trained in turn, and the fit before
+Kept = Tuple[int, int, Any]  # epoch, batch, loss
+
+
+class Watch:
+    """The loss of one fit, or of the calls of train_on_batch from one line."""
+
+    made = 0
+
+    def __init__(self, label: str, file: str, line: int) -> None:
+        Watch.made += 1
+        self.number = Watch.made
+        core.emit("losses", loss=self.number, label=label, file=file, line=line)
+        self.kept: deque[Kept] = deque(maxlen=MOST_KEPT)
+        self.before = self.batch = self.epoch = 0
+        self.bad = self.seen = False
+
+    def keep(self, batch: int, loss: Any) -> None:
+        """Note the loss of a batch (0-based in its epoch)."""
+        self.batch = batch
+        self.kept.append((self.before, batch, loss))
+
+    def next_epoch(self, epoch: int) -> None:
+        """Count on: batches begin at 0 again."""
+        if self.seen or self.kept:
+            self.before += self.batch + 1
+        self.batch, self.epoch = -1, epoch
+
+    def look(self) -> None:
+        """Read the last loss of each epoch that is kept; of a bad one find where it began."""
+        told: list[Kept] = []
+        while self.kept:
+            told.append(self.kept.popleft())
+        if not told or self.bad:
+            return
+        for before in sorted({each[0] for each in told}):
+            epoch = [each for each in told if each[0] == before]
+            value = number_of(epoch[-1][2])
+            if value is None:
+                return
+            self._tell(epoch[-1], value)
+            if is_bad(value):
+                self.bad = True
+                first = first_bad(epoch)
+                core.emit(
+                    "losses", loss=self.number, bad_step=first[0] + first[1] + 1, bad_value=str(number_of(first[2]))
+                )
+                return
+
+    def _tell(self, last: Kept, value: float) -> None:
+        first = {} if self.seen else {"first_value": str(value)}
+        self.seen = True
+        core.emit(
+            "losses", loss=self.number, at=time.time(), step=last[0] + last[1] + 1, last_value=str(value), **first
+        )
+
+
+watches: list[Watch] = []
+by_line: dict[Any, Watch] = {}
+
+
+def _look() -> None:
+    for each in watches[-MOST_WATCHED:]:
+        each.look()
+    del watches[:-MOST_WATCHED]
+
+
+core.every_beat.append(_look)
+core.after_fork.append(watches.clear)
+core.after_fork.append(by_line.clear)
+
+
+def number_of(loss: Any) -> float | None:
+    """Return a loss as a number; a tensor of the device is waited for, in this thread."""
+    try:
+        return float(loss.numpy() if hasattr(loss, "numpy") else loss)
+    except (TypeError, ValueError, AttributeError):
+        return None
+
+
+def is_bad(value: float) -> bool:
+    """Return whether it is NaN or infinite."""
+    return value - value != 0.0
+
+
+def first_bad(kept: list[Kept]) -> Kept:
+    """Return the first bad loss, where all behind it are bad."""
+    low, high = 0, len(kept) - 1
+    while low < high:
+        middle = (low + high) // 2
+        value = number_of(kept[middle][2])
+        if value is not None and is_bad(value):
+            high = middle
+        else:
+            low = middle + 1
+    return kept[high]
+
+
+def began(file: str, line: int) -> None:
+    """Note that a fit begins."""
+    watches.append(Watch("fit", file, line))
+
+
+def epoch_began(epoch: int) -> None:
+    """Note that an epoch of it begins."""
+    if watches:
+        watches[-1].next_epoch(epoch)
+
+
+def hook(kind: type) -> None:
+    """Listen where Keras's callbacks are told of each batch."""
+    original = kind.__dict__.get(HEARD)
+    if callable(original):
+        setattr(kind, HEARD, _listening(original))
+
+
+def _listening(original: Callable[..., Any]) -> Any:
+    @functools.wraps(original)
+    def told(self: Any, batch: Any, logs: Any = None) -> Any:
+        try:
+            if not core.process.off and watches and not watches[-1].bad:
+                loss = logs.get("loss")
+                if loss is not None:
+                    watches[-1].keep(batch, loss)
+        except Exception as error:
+            core.note_fault("losses", error)
+        return original(self, batch, logs)
+
+    return hidden.hide(told, original)
+
+
+def returned(result: Any, frame: Any) -> None:
+    """Take what a call of train_on_batch returned: Keras has made numbers of it already."""
+    loss = (
+        result.get("loss") if isinstance(result, dict) else result[0] if isinstance(result, (list, tuple)) else result
+    )
+    if loss is None or hasattr(loss, "device"):  # a tensor, perhaps still on its way
+        return
+    key = (frame.f_code, frame.f_lineno)
+    watch = by_line.get(key)
+    if watch is None:
+        file, line, _, _ = places.above(frame)
+        watch = by_line[key] = Watch("train_on_batch", file, line)
+        watches.append(watch)
+    if not watch.bad:
+        watch.keep(watch.batch + bool(watch.seen or watch.kept), loss)
