@@ -46,14 +46,16 @@ def own_interpreter() -> Interpreter:
     )
 
 
-def ask_interpreter(executable: Path, *, environ: Mapping[str, str] | None = None) -> Interpreter:
+def ask_interpreter(
+    executable: Path, *, environ: Mapping[str, str] | None = None, deadline_s: float = START_DEADLINE_S
+) -> Interpreter:
     """Start the interpreter once and return what it says. Raises NotPythonError where it cannot."""
     try:
-        answers = ask_target(executable, "describe_interpreter", deadline_s=START_DEADLINE_S, environ=environ)
+        answers = ask_target(executable, "describe_interpreter", deadline_s=deadline_s, environ=environ)
     except OSError as error:
         raise NotPythonError(f"cannot be started ({error.strerror or error})") from error
     if not answers.values:
-        raise NotPythonError(_why_silent(answers))
+        raise NotPythonError(_why_silent(answers, deadline_s))
     return _interpreter(answers.values[0], executable)
 
 
@@ -71,9 +73,9 @@ def _interpreter(facts: Mapping[str, Any], executable: Path) -> Interpreter:
     )
 
 
-def _why_silent(answers: Answers) -> str:
+def _why_silent(answers: Answers, deadline_s: float) -> str:
     if answers.exit_code is None:
-        return f"did not answer within {START_DEADLINE_S:g} s"
+        return f"did not answer within {deadline_s:g} s"
     if "SyntaxError" in answers.errors:
         return "is a Python older than 3.8"
     last = answers.errors.strip().splitlines()[-1:] or [f"exit code {answers.exit_code}"]

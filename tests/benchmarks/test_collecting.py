@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from gpudoctor.collect.isolate import SOURCE_DEADLINE_S
 from tests.fakes import FURTHER_SCENARIOS, environment
 
 pytestmark = [
@@ -20,6 +21,7 @@ pytestmark = [
 ]
 MOST_TIMES_BARE_CALLS = 2.0  # the bar of the scan's speed: sampling 8 GPUs against the calls that it makes
 ROUNDS = 5
+MARGIN = 3  # a machine three times slower still answers in time
 
 # Records the calls that one sample of 8 GPUs makes, then times these calls alone and the sample, alternately.
 NVML = """
@@ -119,3 +121,4 @@ def test_what_a_quick_survey_takes(name: str, machine: Callable[[str], dict[str,
     sys.stderr.write(
         f"\n{name}: process {wall * 1e3:.0f} ms, of it imports {imports * 1e3:.0f} ms, survey {survey * 1e3:.0f} ms\n"
     )
+    assert survey < SOURCE_DEADLINE_S / MARGIN

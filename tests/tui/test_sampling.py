@@ -14,7 +14,6 @@ import pytest
 
 from gpudoctor.model.missing import Missing
 from gpudoctor.tui.messages import Reading, Traffic
-from gpudoctor.tui.sampling import link as link_module
 from gpudoctor.tui.sampling.link import SamplerLink
 from tests.fakes import FURTHER_SCENARIOS, SCENARIOS, Scenario, environment
 
@@ -24,12 +23,14 @@ ALL = {**SCENARIOS, **FURTHER_SCENARIOS}
 
 
 @contextmanager
-def watching(scenario: Scenario, folder: Path, monkeypatch: pytest.MonkeyPatch) -> Generator[SamplerLink, None, None]:
+def watching(
+    scenario: Scenario, folder: Path, monkeypatch: pytest.MonkeyPatch, **limits_s: float
+) -> Generator[SamplerLink, None, None]:
     """Start a sampler on the scenario's machine."""
     variables = environment(scenario, folder)
     for name, value in variables.items():
         monkeypatch.setenv(name, value)
-    link = SamplerLink(variables["GPUDOCTOR_SYSROOT"], INTERVAL_S)
+    link = SamplerLink(variables["GPUDOCTOR_SYSROOT"], INTERVAL_S, **limits_s)
     try:
         yield link
     finally:
@@ -77,9 +78,7 @@ def test_slow_fields_stay_known_between_slow_ticks(tmp_path: Path, monkeypatch: 
 
 
 def test_a_hang_is_said_and_the_host_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(link_module, "STALE_AFTER_S", 0.5)
-    monkeypatch.setattr(link_module, "HUNG_AFTER_S", 1.5)
-    with watching(ALL["hang"], tmp_path, monkeypatch) as link:
+    with watching(ALL["hang"], tmp_path, monkeypatch, stale_after_s=0.5, hung_after_s=1.5) as link:
         wait_for(link, lambda _: link.trouble.startswith("NVML does not answer since"))
         reading = wait_for(link, lambda _: link.restarts > 0)
         assert not isinstance(reading.host.memory_total_bytes, Missing)
@@ -108,12 +107,14 @@ def test_a_gpu_that_falls_off_is_lost_and_the_other_stays(tmp_path: Path, monkey
 
 
 def test_a_sampler_that_stands_still_is_replaced(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(link_module, "HUNG_AFTER_S", 1.0)
-    with watching(ALL["healthy"], tmp_path, monkeypatch) as link:
+    with watching(ALL["healthy"], tmp_path, monkeypatch, hung_after_s=1.0) as link:
         wait_for(link, lambda each: bool(each.gpus))
-        os.kill(link.pid, signal.SIGSTOP)
-        wait_for(link, lambda _: link.restarts == 1)
-        wait_for(link, lambda each: bool(each.gpus))
+        stopped = link.pid
+        os.kill(stopped, signal.SIGSTOP)
+        wait_for(link, lambda _: link.restarts > 0)
+        again = wait_for(link, lambda each: bool(each.gpus))
+        assert again.gpus
+        assert link.pid != stopped
 
 
 def test_the_sampler_ends_when_its_parent_does(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

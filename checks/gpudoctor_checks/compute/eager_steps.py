@@ -36,7 +36,6 @@ from gpudoctor_checks.recorded import at, bound, known_share, place, weigh_run
 
 SURE = 0.9
 FEWEST = 20  # as for the other verdicts on steps: fewer may be a test of something
-DISPATCH = ("tensorflow", "tensorflow_wait")
 
 
 @check(

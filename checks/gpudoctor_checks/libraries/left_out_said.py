@@ -37,7 +37,6 @@ from gpudoctor_checks.remedies import install_release_for
 from gpudoctor_checks.said import by_hand, command, events, log_finding, release
 
 OFFICIAL_LEAST = 35  # TensorFlow 1.x to 2.14, official wheels: 3.5 (tensorflow.org/install/gpu, hardware requirements)
-LAST_WITH_KEPLER = "2.14"
 
 
 @check(

@@ -26,8 +26,16 @@ RETRY_REFUSED_S = 30.0  # a driver may be loaded while we watch; only a fresh pr
 class SamplerLink:
     """One sampler at a time."""
 
-    def __init__(self, root: str = "/", interval_s: float = 1.0) -> None:
+    def __init__(
+        self,
+        root: str = "/",
+        interval_s: float = 1.0,
+        *,
+        stale_after_s: float = STALE_AFTER_S,
+        hung_after_s: float = HUNG_AFTER_S,
+    ) -> None:
         self._root, self._interval_s = root, interval_s
+        self._stale_after_s, self._hung_after_s = stale_after_s, hung_after_s
         self._tree = False
         self.backoff_s = FIRST_BACKOFF_S
         self._nvml_at: float | None = None
@@ -83,7 +91,7 @@ class SamplerLink:
     def check(self) -> None:
         """Replace a child that has fallen silent altogether; to be called now and then."""
         silent_s = monotonic() - self._heard
-        if silent_s > HUNG_AFTER_S + self._interval_s:
+        if silent_s > self._hung_after_s + self._interval_s:
             self._replace(f"the sampler is silent since {silent_s:.0f} s")
 
     def _judge(self, reading: Reading) -> None:
@@ -91,7 +99,7 @@ class SamplerLink:
         if now < self._nvml_due:
             return
         age = min(reading.gpus_age_s, now - self._nvml_due)
-        if age < STALE_AFTER_S:
+        if age < self._stale_after_s:
             fresh = reading.nvml.status == "ok"
             if fresh:
                 self._nvml_at, self.trouble = now, ""
@@ -102,7 +110,7 @@ class SamplerLink:
             return
         since = now - (self._nvml_at if self._nvml_at is not None else self._nvml_due)
         self.trouble = f"NVML does not answer since {since:.0f} s"
-        if age >= HUNG_AFTER_S:
+        if age >= self._hung_after_s:
             self._replace(self.trouble)
 
     def _replace(self, why: str) -> None:
