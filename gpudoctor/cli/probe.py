@@ -14,6 +14,7 @@ from gpudoctor.codec import dumps, to_builtins
 from gpudoctor.errors import UsageError
 from gpudoctor.model.observed import Probe
 from gpudoctor.present import trials as trials_text
+from gpudoctor.probe.plan import at_level
 from gpudoctor.probe.runner import KNOWN_TRIALS
 
 BROKEN = frozenset({"failed", "crashed", "timeout", "oom"})
@@ -21,9 +22,9 @@ BROKEN = frozenset({"failed", "crashed", "timeout", "oom"})
 
 def run(arguments: Arguments) -> int:
     """Run the trials; exit 1 when one of them showed a fault."""
-    chosen = tuple(dict.fromkeys(_known(name) for name in arguments.trial)) or tuple(KNOWN_TRIALS)
-    settings = configuration.load(folder=Path.cwd(), environ=os.environ)
     level = arguments.level or "standard"
+    chosen = tuple(dict.fromkeys(_known(name) for name in arguments.trial)) or at_level(level)
+    settings = configuration.load(folder=Path.cwd(), environ=os.environ)
     result = examined(arguments, settings, (), level=level, trials=chosen, announce=not arguments.json)
     probe = result.snapshot.probe
     if probe is None:

@@ -16,10 +16,10 @@ from typing import Any
 from gpudoctor.collect import driver_libraries
 from gpudoctor.collect.isolate import failure
 from gpudoctor.collect.nvml_device import Binding, Device
-from gpudoctor.collect.nvml_gpu import Describe, read_identity, read_moving, read_state
+from gpudoctor.collect.nvml_gpu import Describe, read_identity, read_link, read_moving, read_state
 from gpudoctor.collect.processes import Processes
 from gpudoctor.knowledge import nvml_returns, versions
-from gpudoctor.model.gpu import Gpu
+from gpudoctor.model.gpu import Gpu, LinkSample
 from gpudoctor.model.machine import Nvml
 from gpudoctor.model.missing import Maybe, Missing
 
@@ -28,6 +28,7 @@ NEEDED = ("nvmlInit", "nvmlDeviceGetCount", "nvmlDeviceGetHandleByIndex")
 LIBRARY_NOT_FOUND, BINDING_BROKEN = "library_not_found", "binding_broken"
 UNFINISHED = "unfinished"  # a GPU whose identity was read and whose state was not; never leaves this module
 MILLI = 1000
+KIBI = 1024
 PCIE_SENT, PCIE_RECEIVED = 0, 1  # nvmlPcieUtilCounter_t: as the GPU sees it
 NOT_READ = "not_read"  # its turn never came: a GPU before it did not answer
 
@@ -84,7 +85,6 @@ class Session:
         """Return KiB per second received and sent by the GPU. Each of the two calls blocks for 20 ms (nvml.h)."""
         ask = self._devices[index].number
         return ask("nvmlDeviceGetPcieThroughput", PCIE_RECEIVED), ask("nvmlDeviceGetPcieThroughput", PCIE_SENT)
-
 
     def look_at_link(self, index: int) -> LinkSample:
         """Return the GPU's link and what it receives now; blocks for 40 ms."""

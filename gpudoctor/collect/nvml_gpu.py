@@ -1,4 +1,4 @@
-"""The facts of one GPU, each from its own guarded NVML call. Never asked: PCIe throughput, whose call blocks for 20 ms.
+"""The facts of one GPU, each from its own guarded NVML call. PCIe throughput, whose call blocks for 20 ms, has its own.
 
 The bindings offer neighbours for most calls (the limit set and the limit enforced, the link maximum of the GPU and of GPU and
 slot together); which of them a field holds is decided here and nowhere else, for that is where monitors go wrong.
@@ -66,6 +66,7 @@ MOVING: Calls = {
         "gen", "width",
     )
 }  # fmt: skip
+LINK: Calls = {key: STATE[key] for key in ("gen", "gen_max", "width", "width_max")}
 # Names that older drivers know. NVML announces that CUDA 14 removes these two in favour of the ones above.
 OLD_REASONS = "nvmlDeviceGetCurrentClocksThrottleReasons"
 OLD_TEMPERATURE = ("nvmlDeviceGetTemperature", TEMPERATURE_GPU)
@@ -154,6 +155,12 @@ def read_moving(device: Device, last: Gpu, describe: Describe) -> Gpu:
         processes=_processes(device, describe),
         status=device.settle(),
     )
+
+
+def read_link(device: Device) -> Pcie:
+    """Return the link alone."""
+    told = device.ask_all(LINK)
+    return Pcie(gen=told["gen"], gen_max=told["gen_max"], width=told["width"], width_max=told["width_max"])
 
 
 def _by_old_name(device: Device, answer: Maybe[int], name: str, *arguments: object) -> Maybe[int]:

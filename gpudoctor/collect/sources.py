@@ -70,6 +70,13 @@ def nvml(root: Path, _: Answers) -> object:
     return collect_nvml(root)
 
 
+def link(root: Path, index: int, _: Answers) -> object:
+    """Look once at the PCIe link of one GPU."""
+    from gpudoctor.collect.nvml import open_session
+
+    return open_session(root).look_at_link(index)
+
+
 def _cuda(root: Path, _: Answers) -> object:
     from gpudoctor.collect.cuda import collect_cuda
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Protocol
 
 from gpudoctor.collect.libraries import merge_loaded
-from gpudoctor.collect.survey import Survey, look_at_gpus
+from gpudoctor.collect.survey import Survey, look_at_gpus, look_at_link
 from gpudoctor.collect.target import Target
 from gpudoctor.diagnose.engine import plan_trials
 from gpudoctor.diagnose.registry import AnyCheck
@@ -83,9 +83,10 @@ def examine(request: Request, checks: Judges, events: Events | None = None) -> S
         return _without_probe(snapshot, QUICK_HAS_NO_PROBE)
     if snapshot.tensorflow is not None and snapshot.tensorflow.installed is False:
         return _without_probe(snapshot, "not run: TensorFlow is not installed in the target environment")
-    from gpudoctor.probe.runner import KNOWN_TRIALS, run_probe  # noqa: PLC0415  # a quick scan must not pay for it
+    from gpudoctor.probe.plan import at_level  # noqa: PLC0415  # a quick scan must not pay for it
+    from gpudoctor.probe.runner import run_probe  # noqa: PLC0415
 
-    trials = request.trials if request.trials is not None else plan_trials(selected, frozenset(KNOWN_TRIALS))
+    trials = request.trials if request.trials is not None else plan_trials(selected, frozenset(at_level(request.level)))
     if not trials:
         return _without_probe(snapshot, "not run: no selected check asks for a trial")
     probe = run_probe(
@@ -95,6 +96,7 @@ def examine(request: Request, checks: Judges, events: Events | None = None) -> S
         level=request.level,
         force=request.force,
         watch_gpus=lambda: look_at_gpus(request.root),
+        watch_link=lambda index: look_at_link(index, request.root),
         progress=events,
     )
     return with_probe(snapshot, probe)

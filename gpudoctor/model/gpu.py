@@ -57,6 +57,14 @@ class Pcie:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class LinkSample:
+    """One look at a GPU's PCIe link, with what it received just then (NVML counts over 20 ms)."""
+
+    link: Pcie
+    received_bytes_per_s: Maybe[int] = NOT_COLLECTED
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Ecc:
     """Error correction: volatile counts since the driver was loaded, and pages or rows taken out of service."""
 

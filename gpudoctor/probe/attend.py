@@ -98,6 +98,7 @@ class Limits:
 
 
 Listener = Callable[[wire.Message], None]
+Watcher = Callable[[str], None]
 
 
 def attend(
@@ -106,8 +107,12 @@ def attend(
     *,
     limits: Limits,
     listen: Listener = lambda _: None,
+    watch: Watcher = lambda _: None,
 ) -> Ending:
-    """Run one child in an empty folder until it is done, dead, or out of time."""
+    """Run one child in an empty folder until it is done, dead, or out of time.
+
+    `watch` is called several times a second with the name of the trial that runs ('' between trials).
+    """
     begun = time.monotonic()
     with TemporaryDirectory(prefix="gpudoctor-probe-", ignore_cleanup_errors=True) as folder:
         kills = _oom_kills()
@@ -116,38 +121,39 @@ def attend(
         except OSError as error:
             return Ending(fate="not_started", reason=f"{error.strerror or error}", seen=Seen())
         try:
-            watch = _Watch(child, JitWatch(environment), limits, listen)
-            late = watch.run()
+            attended = _Attended(child, JitWatch(environment), limits, listen, watch)
+            late = attended.run()
             if late:
                 late += _where(child)
         finally:
             child.end()
-    fate, reason = _fate(child, watch.seen, late, shortage=_oom_kills() > kills)
+    fate, reason = _fate(child, attended.seen, late, shortage=_oom_kills() > kills)
     return Ending(
         fate=fate,
         reason=reason,
-        seen=watch.seen,
+        seen=attended.seen,
         text=child.text(),
         exit_code=child.exit_code,
         abandoned=child.abandoned,
-        compiling=watch.compiling,
+        compiling=attended.compiling,
         duration_s=time.monotonic() - begun,
     )
 
 
-class _Watch:
+class _Attended:
     """Waits for a child's messages and knows how long it may be silent."""
 
-    def __init__(self, child: Child, jit: JitWatch, limits: Limits, listen: Listener) -> None:
+    def __init__(self, child: Child, jit: JitWatch, limits: Limits, listen: Listener, watch: Watcher) -> None:
         self.seen = Seen()
         self.compiling = False
-        self._child, self._jit, self._limits, self._listen = child, jit, limits, listen
+        self._child, self._jit, self._limits, self._listen, self._watch = child, jit, limits, listen, watch
         self._limit = time.monotonic() + self._limit_s()
 
     def run(self) -> str:
         """Return when the child is done or dead (''), or why its time is over."""
         while not self.seen.done and not self._child.is_over():
             self._note(self._child.read(POLL_S))
+            self._watch(self.seen.running)
             late = self._late(time.monotonic())
             if late:
                 return late

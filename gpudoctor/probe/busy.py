@@ -8,7 +8,7 @@ a desktop do not count.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from gpudoctor.model.gpu import Gpu
 from gpudoctor.model.machine import Cuda, Nvml, Scheduler
@@ -30,10 +30,15 @@ Samples = Sequence[Sequence[Gpu]]  # the GPUs as seen one after the other while 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Choice:
-    """Where to run. `left_alone`: why no GPU is used ('' = one may be, if TensorFlow can). `pin`: the UUID to use."""
+    """Where to run. `left_alone`: why no GPU is used ('' = one may be, if TensorFlow can). `pin`: the UUID to use.
+
+    `idle`: the UUIDs of all GPUs that may be used together; `gpu`: the one that is used, None where that is not known.
+    """
 
     left_alone: str = ""
     pin: str = ""
+    idle: tuple[str, ...] = ()
+    gpu: Gpu | None = None
     cap_bytes: int = CAP_BYTES
     notes: tuple[str, ...] = ()
 
@@ -92,21 +97,25 @@ def _among(candidates: Sequence[Gpu], samples: Samples, *, one_of_many: bool, ma
     idle = [gpu for gpu in candidates if not reasons[gpu.index]]
     pinned = one_of_many and mapped and all(_can_be_pinned(gpu) for gpu in candidates)
     if idle and (pinned or len(idle) == len(candidates)):
-        return _use(_freest(idle), pinned=pinned, notes=notes)
+        chosen = _use(_freest(idle), pinned=pinned, known=pinned or not one_of_many, notes=notes)
+        return replace(chosen, idle=tuple(either(gpu.uuid, "") for gpu in idle)) if pinned else chosen
     told = _told([reason for reason in reasons.values() if reason])
     if not force:
         return Choice(left_alone=f"{told}; {FORCE}", notes=notes)
     return _use(
-        _freest(candidates), pinned=pinned, notes=(*notes, f"used in spite of this, because of --force: {told}")
+        _freest(candidates),
+        pinned=pinned,
+        known=pinned or not one_of_many,
+        notes=(*notes, f"used in spite of this, because of --force: {told}"),
     )
 
 
-def _use(gpu: Gpu, *, pinned: bool, notes: tuple[str, ...]) -> Choice:
+def _use(gpu: Gpu, *, pinned: bool, known: bool, notes: tuple[str, ...]) -> Choice:
     free = either(gpu.memory.free_bytes, 0)
     cap = cap_of(gpu)
     if 0 < free < cap:  # only under --force
         cap = int(CAP_SHARE * free)
-    return Choice(pin=either(gpu.uuid, "") if pinned else "", cap_bytes=cap, notes=notes)
+    return Choice(pin=either(gpu.uuid, "") if pinned else "", gpu=gpu if known else None, cap_bytes=cap, notes=notes)
 
 
 def cap_of(gpu: Gpu) -> int:

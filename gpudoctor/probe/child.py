@@ -4,7 +4,7 @@ Started by file path, so that the target needs no gpudoctor; its files beside it
 because their folder on `sys.path` could shadow a module of the user. stdout is not used: TensorFlow and a user's
 sitecustomize print there. Python 3.8, standard library, TensorFlow and NumPy only.
 
-    python child.py FD '{"trials": [["baseline", 60]], "cap_bytes": 0, "full": false}'
+    python child.py FD '{"trials": [["baseline", 60]], "cap_bytes": 0, "full": false, "several": false}'
 """
 
 from __future__ import annotations
@@ -36,7 +36,17 @@ if __name__ == "__main__":
     sys.modules[__package__].__path__ = [FOLDER]
     sys.dont_write_bytecode = True
 
-from . import child_gradients, child_input, child_precision, child_training, fragmentation_child  # noqa: E402
+from . import (  # noqa: E402
+    child_compile,
+    child_gradients,
+    child_input,
+    child_ladder,
+    child_precision,
+    child_replicas,
+    child_training,
+    child_transfer,
+    fragmentation_child,
+)
 from .child_bench import Bench, Inconclusive, Json, Unsupported, first_line  # noqa: E402
 
 sys.dont_write_bytecode = False
@@ -58,8 +68,12 @@ TRIALS: dict[str, Callable[[Bench], Json]] = {
     "map": child_input.map_,
     "precision": child_precision.precision,
     "numpy_loop": child_input.numpy_loop,
-    "batch_ladder": child_training.batch_ladder,
+    "jit": child_compile.jit,
+    "eager": child_compile.eager,
+    "transfer": child_transfer.transfer,
     "fragmentation": fragmentation_child.fragmentation,
+    "batch_ladder": child_ladder.batch_ladder,
+    "replicas": child_replicas.replicas,
 }
 
 
@@ -113,6 +127,7 @@ def main(arguments: Sequence[str]) -> int:
         np,
         cap_bytes=int(spec.get("cap_bytes", 0)),
         full=bool(spec.get("full")),
+        several=bool(spec.get("several")),
         advance=lambda done: channel.send("advance", name=share["name"], share=done),
     )
     channel.send("devices", visible_gpus=bench.visible_gpus, device=bench.device, device_name=bench.device_name)

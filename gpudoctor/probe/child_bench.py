@@ -6,6 +6,8 @@ never imported here, so that tests can look at the parts that need none.
 
 from __future__ import annotations
 
+import contextlib
+import os
 import re
 import time
 from typing import Any, Callable, Dict, Sequence
@@ -34,9 +36,13 @@ class Bench:
         *,
         cap_bytes: int = 0,
         full: bool = False,
+        several: bool = False,
         advance: Callable[[float], None] | None = None,
     ) -> None:
-        """Take the modules and choose the device; must come before anything initialises a GPU."""
+        """Take the modules and choose the device; must come before anything initialises a GPU.
+
+        `several`: take all visible GPUs, and where there are not two, make two devices of the CPU.
+        """
         self.tf = tf
         self.np = np
         self.full = full
@@ -49,15 +55,31 @@ class Bench:
         self.cache: dict[str, Any] = {}
         gpus = tf.config.list_physical_devices("GPU")
         self.visible_gpus = len(gpus)
-        self._choose(gpus)
+        self.places: list[str] = []
+        if several:
+            self._choose_several(gpus)
+        else:
+            self._choose(gpus[:1])
+
+    def _choose_several(self, gpus: Sequence[Any]) -> None:
+        if len(gpus) >= 2:
+            self._choose(gpus)
+            self.places = [f"GPU:{number}" for number in range(len(gpus))]
+            return
+        config = self.tf.config
+        config.set_visible_devices([], "GPU")
+        config.set_logical_device_configuration(
+            config.list_physical_devices("CPU")[0], [config.LogicalDeviceConfiguration()] * 2
+        )
+        self.places = ["CPU:0", "CPU:1"]
 
     def _choose(self, gpus: Sequence[Any]) -> None:
         if not gpus:
             return
-        self.tf.config.set_visible_devices(list(gpus[:1]), "GPU")
-        if self.cap_bytes:
+        self.tf.config.set_visible_devices(list(gpus), "GPU")
+        for gpu in gpus if self.cap_bytes else ():
             cap = self.tf.config.LogicalDeviceConfiguration(memory_limit=self.cap_bytes // MEBIBYTE)
-            self.tf.config.set_logical_device_configuration(gpus[0], [cap])
+            self.tf.config.set_logical_device_configuration(gpu, [cap])
         details = self.tf.config.experimental.get_device_details(gpus[0])
         major, minor = details.get("compute_capability") or (0, 0)
         self.device = "GPU"
@@ -78,18 +100,29 @@ class Bench:
             self._advance(share)
 
     def peak_bytes(self) -> int | None:
-        """Return the most memory that tensors held on the GPU since the last reset; None on a CPU or an old TensorFlow."""
-        if self.device != "GPU":
-            return None
+        """Return the most memory that tensors held on the device since the last reset.
+
+        None on an old TensorFlow, and on a CPU that is not served by the BFC allocator.
+        """
+        if self.device != "GPU" and not self.pool_bytes():
+            return None  # TensorFlow answers there too, with what its ordinary allocator does not count
         try:
-            return int(self.tf.config.experimental.get_memory_info("GPU:0")["peak"])
+            return int(self.tf.config.experimental.get_memory_info(f"{self.device}:0")["peak"])
         except (AttributeError, ValueError, KeyError):
             return None
 
     def reset_peak(self) -> None:
         """Start a new peak, where this TensorFlow can (2.6 and newer)."""
-        if self.device == "GPU" and hasattr(self.tf.config.experimental, "reset_memory_stats"):
-            self.tf.config.experimental.reset_memory_stats("GPU:0")
+        with contextlib.suppress(AttributeError, ValueError):
+            self.tf.config.experimental.reset_memory_stats(f"{self.device}:0")
+
+    def pool_bytes(self) -> int:
+        """Return the size of the allocator's pool that this process was given; 0 where there is none or no limit."""
+        if self.device == "GPU":
+            return self.cap_bytes // MEBIBYTE * MEBIBYTE
+        if os.environ.get("TF_CPU_ALLOCATOR_USE_BFC", "").lower() not in {"1", "true"}:
+            return 0
+        return int(os.environ.get("TF_CPU_BFC_MEM_LIMIT_IN_MB", "0")) * MEBIBYTE
 
 
 def where(tensors: Sequence[Any]) -> str:

@@ -8,8 +8,9 @@ Runs under the target interpreter: Python 3.8, standard library, TensorFlow and 
 from __future__ import annotations
 
 import contextlib
+import inspect
 import time
-from typing import Any, Callable, Sequence
+from typing import Any, Callable, Protocol, Sequence
 
 from .child_bench import Bench
 
@@ -65,8 +66,12 @@ class Network:
         policy: str = "float32",
         place: str = "",
         raw: bool = True,
+        jit: bool | None = None,
     ) -> None:
-        """Build it. `raw`: the step takes uint8 images and scales them itself, else float32 ready for the network."""
+        """Build it. `raw`: the step takes uint8 images and scales them itself, else float32 ready for the network.
+
+        `jit`: compile the step with XLA or not; None leaves that to TensorFlow.
+        """
         self.bench = bench
         self.place = place
         self.scale = LOSS_SCALE if policy == "mixed_float16" else 1.0
@@ -75,13 +80,19 @@ class Network:
             self.optimizer = bench.tf.keras.optimizers.Adam()
             if hasattr(self.optimizer, "build"):
                 self.optimizer.build(self.model.trainable_variables)
-        trained = self._scaled_step if raw else self._step
-        self._compiled = bench.tf.function(trained, input_signature=self._signature(raw))
+        self._trained = self._scaled_step if raw else self._step
+        options = {} if jit is None else {jit_option(bench.tf): jit}
+        self._compiled = bench.tf.function(self._trained, input_signature=self._signature(raw), **options)
 
     def step(self, pictures: Any, labels: Any) -> Any:
         """Train on one batch; return the loss, and where the network is not `raw` the probabilities beside it."""
         with self._placed():  # also for the feeding: NumPy arrays would go to the GPU first
             return self._compiled(pictures, labels)
+
+    def step_eagerly(self, pictures: Any, labels: Any) -> Any:
+        """Train on one batch of tensors op by op, without a graph."""
+        with self._placed():
+            return self._trained(pictures, labels)
 
     def _placed(self) -> Any:
         return self.bench.tf.device(self.place) if self.place else contextlib.nullcontext()
@@ -127,7 +138,21 @@ class Network:
         ]  # Keras 2: a tf.Variable; Keras 3 wraps one
 
 
-def timed_steps(network: Network, batch: Callable[[int], tuple[Any, Any]], steps: int) -> Callable[[], float]:
+def jit_option(tf: Any) -> str:
+    """Return the name of tf.function's XLA option: it was an experiment up to TensorFlow 2.4."""
+    known = inspect.signature(tf.function).parameters
+    return "jit_compile" if "jit_compile" in known else "experimental_compile"
+
+
+class Steps(Protocol):
+    """What trains on one batch at each call."""
+
+    def step(self, pictures: Any, labels: Any) -> Any:
+        """Train; return the loss."""
+        ...
+
+
+def timed_steps(network: Steps, batch: Callable[[int], tuple[Any, Any]], steps: int) -> Callable[[], float]:
     """Return a window: that many steps, then a wait for the device; seconds a step."""
     state: dict[str, int] = {"next": 0}
 

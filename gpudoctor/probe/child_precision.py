@@ -32,8 +32,22 @@ def precision(bench: Bench) -> Json:
     """Grow the twin on the GPU, then run both precisions in pairs."""
     if bench.device != "GPU":
         raise Unsupported("mixed float16 is made for the tensor cores of a GPU; the probe ran on the CPU")
-    width, batch, share = grow(bench, RUNGS, TINY, BUSY_SHARE)
+    width, batch, share = grown(bench)
     return compete(bench, width, batch, {"width": width, "batch": batch, "device_share": share})
+
+
+def grown(bench: Bench) -> tuple[int, int, float]:
+    """Return width, batch and device share of the twin for this device, grown once a process; see `grow`."""
+    made = bench.cache.get("grown")
+    if made is None:
+        try:
+            made = grow(bench, RUNGS, TINY, BUSY_SHARE)
+        except Inconclusive as why:
+            made = why
+        bench.cache["grown"] = made
+    if isinstance(made, Inconclusive):
+        raise Inconclusive(str(made))
+    return made
 
 
 def grow(bench: Bench, rungs: Sequence[tuple[int, int]], tiny: tuple[int, int], busy: float) -> tuple[int, int, float]:

@@ -1,4 +1,4 @@
-"""Trials that train the reference network: `baseline`, `cpu`, `batch_ladder`.
+"""Trials that train the reference network: `baseline`, `cpu`.
 
 Runs under the target interpreter: Python 3.8, standard library, TensorFlow and NumPy only.
 """
@@ -9,8 +9,8 @@ import math
 import time
 from typing import Any
 
-from .child_bench import Bench, Json, arm, first_line, result, where
-from .child_network import BATCH, CLASSES, IMAGES, Network, batches, images, timed_steps
+from .child_bench import Bench, Json, arm, result, where
+from .child_network import BATCH, CLASSES, IMAGES, Network, batches, timed_steps
 from .child_pairs import FEWEST_PAIRS, PAIRS, PAIRS_FULL, compare, interleave, mean
 
 CHANCE = math.log(CLASSES)  # the loss of a network that knows nothing
@@ -21,13 +21,6 @@ WINDOW_STEPS = 40  # measured: a window of about 0.1 s here; shorter ones spread
 BLOCK_STEPS = 50
 FEWEST_STEPS = 3 * BLOCK_STEPS
 EPOCH_BUDGET_S = 6.0  # policy: on a slow machine part of an epoch has to do
-
-LADDER = (32, 64, 128, 256, 512, 1024, 2048, 4096, 8192, 16384, 32768)
-LADDER_ON_CPU = 4096  # a CPU saturates far below (measured: two cores by 1024), larger steps only take time
-LADDER_WINDOW_S = 0.12
-LADDER_REPEATS = 3  # the best of three windows: a throughput is lowered by other load, never raised
-KNEE_SHARE = 0.9  # of the best throughput: as near to it as windows of this length can tell (measured spread about 0.1)
-OVER_THE_TOP = 2  # so many doublings without a new best end the climb
 
 
 def baseline(bench: Bench) -> Json:
@@ -101,66 +94,3 @@ def cpu(bench: Bench) -> Json:
         arm(name, steps=WINDOW_STEPS * len(taken), step_s=mean(taken), batch=BATCH) for name, taken in times.items()
     ]
     return result(bench, device="CPU", arms=arms, comparisons=comparisons)
-
-
-def batch_ladder(bench: Bench) -> Json:
-    """Climb in powers of two until the throughput stops rising or memory ends."""
-    network = Network(bench)
-    rungs: dict[int, Json] = {}
-    notes: list[str] = []
-    sizes = [size for size in LADDER if bench.device == "GPU" or size <= LADDER_ON_CPU]
-    for done, size in enumerate(sizes):
-        try:
-            rungs[size] = _rung(bench, network, size)
-        except bench.tf.errors.ResourceExhaustedError as error:
-            notes.append(f"batch {size} does not fit into the probe's memory cap: {first_line(error)}")
-            break
-        bench.advance((done + 1) / len(sizes))
-        if _is_over_the_top(rungs) or bench.left_s() < 2 * LADDER_REPEATS * LADDER_WINDOW_S:
-            break
-    return result(bench, arms=list(rungs.values()), values=_ladder_values(rungs), notes=notes)
-
-
-def _rung(bench: Bench, network: Network, size: int) -> Json:
-    pictures, labels = images(bench)
-    fixed = (bench.tf.constant(pictures[:size]), bench.tf.constant(labels[:size]))
-    bench.reset_peak()
-    float(network.step(*fixed))  # warm-up of this shape
-    best, steps = math.inf, 0
-    for _ in range(LADDER_REPEATS):
-        begun = time.perf_counter()
-        count = 0
-        loss: Any = None
-        while count < 2 or time.perf_counter() - begun < LADDER_WINDOW_S:
-            loss = network.step(*fixed)
-            count += 1
-        float(loss)
-        best = min(best, (time.perf_counter() - begun) / count)
-        steps += count
-    return arm(str(size), steps=steps, step_s=best, batch=size, peak_bytes=bench.peak_bytes())
-
-
-def _is_over_the_top(rungs: dict[int, Json]) -> bool:
-    rates = [rung["examples_per_s"] for rung in rungs.values()]
-    return len(rates) > OVER_THE_TOP and max(rates[-OVER_THE_TOP:]) < max(rates[:-OVER_THE_TOP])
-
-
-def _ladder_values(rungs: dict[int, Json]) -> dict[str, float]:
-    if not rungs:
-        return {}
-    best = max(rung["examples_per_s"] for rung in rungs.values())
-    knee = next(size for size, rung in rungs.items() if rung["examples_per_s"] >= KNEE_SHARE * best)
-    values = {"knee_batch": float(knee), "best_examples_per_s": best}
-    points = [(float(size), float(rung["peak_bytes"])) for size, rung in rungs.items() if "peak_bytes" in rung]
-    if len(points) >= 3:
-        values["memory_fixed_bytes"], values["memory_per_example_bytes"] = _line(points)
-    return values
-
-
-def _line(points: list[tuple[float, float]]) -> tuple[float, float]:
-    """Fit bytes = fixed + slope x batch by least squares."""
-    count = len(points)
-    mean_x = sum(x for x, _ in points) / count
-    mean_y = sum(y for _, y in points) / count
-    slope = sum((x - mean_x) * (y - mean_y) for x, y in points) / sum((x - mean_x) ** 2 for x, _ in points)
-    return mean_y - slope * mean_x, slope

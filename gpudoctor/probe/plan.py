@@ -11,9 +11,16 @@ Names of arms and values are what checks read, so they stand here and not only i
   against `tf_serial`; value `cores`
 - `precision`: arms `float32`, `mixed`; values `width`, `batch`, `device_share`
 - `numpy_loop`: arms `numpy`, `tensor_ops`, the second compared with the first
-- `batch_ladder`: one arm a batch size, named by it; values `knee_batch`, `best_examples_per_s`, `memory_fixed_bytes`,
-  `memory_per_example_bytes`
+- `jit`: arms `off`, `on`, the second compared with the first; on a GPU also `wide_off`, `wide_on`; value `compile_s`
+- `eager`: arms `eager`, `graph`, the second compared with the first; values `eager_op_s`, `graph_op_s`, `ops`
+- `transfer`: arm `copies`; values `host_to_device_bytes_per_s`, and from NVML while it ran, by the parent: `gpu_index`,
+  `link_samples`, `pcie_gen`, `pcie_gen_max`, `pcie_width`, `pcie_width_max`, `pcie_received_bytes_per_s`
 - `fragmentation`: see `fragmentation_child`
+- `batch_ladder`: one arm a batch size, named by it; values `half_batch` (with `_low`, `_high`), `knee_batch`, `saturated`,
+  `best_examples_per_s`, `memory_fixed_bytes`, `memory_per_example_bytes`, `memory_residual_bytes`, `pool_bytes`,
+  `largest_batch`, `full_at_batch`, and by the parent `free_bytes`, `largest_batch_in_free`; see `child_ladder`
+- `replicas`: on GPUs arms `one`, `all`, the second compared with the first; values `replicas`, `gpus` (0: two devices of
+  the CPU), `global_batch`, `fewest_steps`, `most_steps`, `gradient_error`, `tolerance`
 """
 
 from __future__ import annotations
@@ -23,17 +30,22 @@ from dataclasses import dataclass
 
 DEFAULT_SET = "default"
 FRAGMENTATION_SET = "fragmentation"
+REPLICAS_SET = "replicas"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TrialPlan:
-    """One trial. `expected_s` feeds the progress bar; `limit_s` ends a silent trial; `judges_gpu`: says nothing on a CPU."""
+    """One trial. `expected_s` feeds the progress bar; `limit_s` ends a silent trial; `judges_gpu`: says nothing on a CPU.
+
+    `level`: the lowest at which a scan runs it; asked for by name, it runs at any.
+    """
 
     name: str
     expected_s: float
     limit_s: float
     environment: str = DEFAULT_SET
     judges_gpu: bool = False
+    level: str = "standard"
 
 
 # Expected seconds are measured: TensorFlow 2.21 on two shared cores, standard level. The limits are policy: room for a
@@ -46,11 +58,23 @@ PLANS: tuple[TrialPlan, ...] = (
     TrialPlan(name="map", expected_s=2.5, limit_s=30.0),
     TrialPlan(name="precision", expected_s=0.1, limit_s=60.0, judges_gpu=True),
     TrialPlan(name="numpy_loop", expected_s=1.5, limit_s=30.0),
-    TrialPlan(name="batch_ladder", expected_s=3.0, limit_s=60.0, judges_gpu=True),
+    TrialPlan(name="jit", expected_s=3.5, limit_s=90.0, judges_gpu=True),
+    TrialPlan(name="eager", expected_s=2.5, limit_s=60.0, judges_gpu=True),
+    TrialPlan(name="transfer", expected_s=0.1, limit_s=30.0, judges_gpu=True),
     TrialPlan(name="fragmentation", expected_s=1.5, limit_s=60.0, environment=FRAGMENTATION_SET),
+    # behind it and in its process: without a GPU memory can be measured there only, and the other way round the pool
+    # that `fragmentation` judges would be full of the ladder's pieces
+    TrialPlan(name="batch_ladder", expected_s=4.0, limit_s=60.0, environment=FRAGMENTATION_SET, judges_gpu=True),
+    # a process of its own, since devices are divided before the first is used: another import, hence the higher level
+    TrialPlan(name="replicas", expected_s=2.5, limit_s=90.0, environment=REPLICAS_SET, judges_gpu=False, level="full"),
 )
 BY_NAME: Mapping[str, TrialPlan] = {plan.name: plan for plan in PLANS}
 NAMES: frozenset[str] = frozenset(BY_NAME)
+
+
+def at_level(level: str) -> tuple[str, ...]:
+    """Return the names of the trials that a scan runs at this level."""
+    return tuple(plan.name for plan in PLANS if level in {"full", plan.level})
 
 
 def chosen(names: Iterable[str]) -> tuple[TrialPlan, ...]:

@@ -13,15 +13,16 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from gpudoctor.model.gpu import Gpu
+from gpudoctor.model.gpu import Gpu, LinkSample
 from gpudoctor.model.missing import either
 from gpudoctor.model.observed import Probe, ProbeChild, Trial
 from gpudoctor.model.snapshot import Snapshot
-from gpudoctor.probe import busy, fragmentation_child, outcome
+from gpudoctor.probe import busy, fragmentation_child, outcome, room
 from gpudoctor.probe.attend import Limits, attend
 from gpudoctor.probe.clock import Clock, Progress
+from gpudoctor.probe.link import LinkWatch
 from gpudoctor.probe.outcome import unrun
-from gpudoctor.probe.plan import FRAGMENTATION_SET, PLANS, TrialPlan, chosen
+from gpudoctor.probe.plan import FRAGMENTATION_SET, PLANS, REPLICAS_SET, TrialPlan, chosen
 
 KNOWN_TRIALS: tuple[str, ...] = tuple(plan.name for plan in PLANS)
 CHILD = Path(__file__).with_name("child.py")
@@ -38,6 +39,7 @@ CHILD_ENVIRONMENT: Mapping[str, str] = {
 START_S = 120.0
 HUNG_DRIVER_START_S = 30.0  # policy: on a node of 8 GPUs without persistence mode the driver takes about 10 s to start
 SETS: Mapping[str, Mapping[str, str]] = {FRAGMENTATION_SET: fragmentation_child.ENVIRONMENT}
+POOL_LIMIT = "TF_CPU_BFC_MEM_LIMIT_IN_MB"
 
 
 @dataclass(slots=True)
@@ -53,6 +55,7 @@ class _Run:
     clock: Clock
     trials: dict[str, Trial] = field(default_factory=dict[str, Trial])
     children: list[ProbeChild] = field(default_factory=list[ProbeChild])
+    link: LinkWatch = field(default_factory=LinkWatch)
     hopeless: str = ""  # why no further child is worth starting
 
 
@@ -64,6 +67,7 @@ def run_probe(
     level: str = "standard",
     force: bool = False,
     watch_gpus: Callable[[], Sequence[Gpu]] | None = None,
+    watch_link: Callable[[int], LinkSample | None] | None = None,
     progress: Progress | None = None,
     environment: Mapping[str, str] | None = None,
     deadline_s: float | None = None,
@@ -74,7 +78,8 @@ def run_probe(
     """Run these trials under the target interpreter and return all that they showed; raises KeyError for an unknown name.
 
     `snapshot` tells about GPUs, driver and scheduler; without one no GPU is known to be in use. `watch_gpus` reads the
-    GPUs anew and is called for some seconds when one seems to work. `deadline_s` ends the whole probe, also a compilation
+    GPUs anew and is called for some seconds when one seems to work; `watch_link` reads the PCIe link of one GPU, while a
+    trial moves data over it. `deadline_s` ends the whole probe, also a compilation
     of PTX, so a longer one extends that; `silence_s` overrules the limits of single trials.
     """
     begun = time.monotonic()
@@ -95,16 +100,27 @@ def run_probe(
             silence_s=silence_s,
         ),
         clock=Clock(plans, progress),
+        link=LinkWatch(choice.gpu, watch_link),
     )
     for name in dict.fromkeys(plan.environment for plan in plans):
         _run_set(run, name, [plan for plan in plans if plan.environment == name])
     return Probe(
-        trials={plan.name: run.trials[plan.name] for plan in plans},
+        trials={plan.name: _completed(run, run.trials[plan.name]) for plan in plans},
         children=tuple(run.children),
         gpu_left_alone=choice.left_alone,
         notes=choice.notes,
         duration_s=time.monotonic() - begun,
     )
+
+
+def _completed(run: _Run, trial: Trial) -> Trial:
+    """Return the trial with what only the parent knows: the link as NVML showed it, the GPU's free memory."""
+    figures: Mapping[str, float] = {}
+    if trial.device == "GPU" and trial.name == "transfer":
+        figures = run.link.figures()
+    elif trial.device == "GPU" and trial.name == "batch_ladder":
+        figures = room.figures(trial.values, run.choice.gpu)
+    return replace(trial, values={**trial.values, **figures}) if figures else trial
 
 
 def _deadline_s(level: str) -> float:
@@ -159,17 +175,39 @@ def _run_set(run: _Run, name: str, plans: Sequence[TrialPlan]) -> None:
         run.trials[plan.name] = unrun(plan.name, f"not run: {why}")
 
 
+def _variables(run: _Run, name: str) -> dict[str, str]:
+    """Return a child's environment; a pool that the user made smaller than the set's stays so."""
+    variables = {**run.environment, **SETS.get(name, {})}
+    smaller = run.environment.get(POOL_LIMIT, "")
+    if POOL_LIMIT in SETS.get(name, {}) and smaller.isdecimal() and 0 < int(smaller) < int(variables[POOL_LIMIT]):
+        variables[POOL_LIMIT] = smaller
+    if name == REPLICAS_SET and not run.choice.left_alone:
+        variables.update(_several(run.choice))
+    return variables
+
+
+def _several(choice: busy.Choice) -> dict[str, str]:
+    """Return what shows all idle GPUs to a child, and none where only one may be used: two devices of the CPU do then."""
+    return {"CUDA_VISIBLE_DEVICES": ",".join(choice.idle) if len(choice.idle) > 1 else "-1"}
+
+
 def _run_child(run: _Run, name: str, plans: Sequence[TrialPlan]) -> list[TrialPlan]:
     """Run one child; return the trials that it did not come to."""
     spec = json.dumps(
-        {"trials": [(plan.name, plan.limit_s) for plan in plans], "cap_bytes": run.choice.cap_bytes, "full": run.full}
+        {
+            "trials": [(plan.name, plan.limit_s) for plan in plans],
+            "cap_bytes": run.choice.cap_bytes,
+            "full": run.full,
+            "several": name == REPLICAS_SET,
+        }
     )
     run.clock.starts()
     ending = attend(
         lambda descriptor: (run.python, str(run.script), str(descriptor), spec),
-        {**run.environment, **SETS.get(name, {})},
+        _variables(run, name),
         limits=run.limits,
         listen=run.clock.listen,
+        watch=run.link.look,
     )
     trials = outcome.ended(ending, [plan.name for plan in plans])
     left = run.choice.left_alone

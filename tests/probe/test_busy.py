@@ -34,7 +34,7 @@ def decide(*samples: tuple[Gpu, ...], force: bool = False, env: dict[str, str] |
 
 
 def test_an_idle_gpu_is_used_as_it_is() -> None:
-    assert decide((gpu(),)) == Choice(cap_bytes=CAP_BYTES)
+    assert decide((gpu(),)) == Choice(cap_bytes=CAP_BYTES, gpu=gpu())
 
 
 def test_a_foreign_compute_process_keeps_the_probe_away() -> None:

@@ -21,7 +21,7 @@ from gpudoctor.probe.runner import KNOWN_TRIALS, run_probe
 from tests.probe.scripts import BEFORE_MAP, SOUND, write
 
 GIB = 1 << 30
-TRIALS = ("baseline", "map", "batch_ladder")
+TRIALS = ("baseline", "map", "numpy_loop")
 ROOT = Path(__file__).parents[2]
 
 
@@ -44,7 +44,7 @@ def statuses(result: Probe) -> dict[str, str]:
 
 def test_a_sound_child_gives_every_trial_and_one_import(tmp_path: Path) -> None:
     result = probe(tmp_path, SOUND)
-    assert statuses(result) == {"baseline": "ok", "map": "ok", "batch_ladder": "ok"}
+    assert statuses(result) == {"baseline": "ok", "map": "ok", "numpy_loop": "ok"}
     (child,) = result.children
     assert (child.environment, child.status, child.exit_code) == ("default", "ok", 0)
     assert (child.import_s, child.tensorflow_version, child.visible_gpus) == (0.1, "2.0", 0)
@@ -53,7 +53,7 @@ def test_a_sound_child_gives_every_trial_and_one_import(tmp_path: Path) -> None:
 
 def test_trials_of_one_set_of_variables_share_a_child(tmp_path: Path) -> None:
     result = probe(tmp_path, SOUND, *KNOWN_TRIALS)
-    assert [child.environment for child in result.children] == ["default", "fragmentation"]
+    assert [child.environment for child in result.children] == ["default", "fragmentation", "replicas"]
     assert set(statuses(result).values()) == {"ok"}
 
 
@@ -78,7 +78,7 @@ def test_an_unknown_trial_is_the_callers_mistake(tmp_path: Path) -> None:
 )
 def test_a_child_that_dies_leaves_a_crash_and_the_others_run(tmp_path: Path, fault: str, word: str) -> None:
     result = probe(tmp_path, BEFORE_MAP.format(fault=fault))
-    assert statuses(result) == {"baseline": "ok", "map": "crashed", "batch_ladder": "ok"}
+    assert statuses(result) == {"baseline": "ok", "map": "crashed", "numpy_loop": "ok"}
     assert word in result.trials["map"].reason
     assert isinstance(result.trials["map"].device, Missing)
     assert [child.status for child in result.children] == ["crashed", "ok"]
@@ -87,7 +87,7 @@ def test_a_child_that_dies_leaves_a_crash_and_the_others_run(tmp_path: Path, fau
 def test_a_silent_trial_is_a_timeout_that_tells_where_it_stands(tmp_path: Path) -> None:
     fault = "import faulthandler; faulthandler.register(signal.SIGUSR1); time.sleep(60)"
     result = probe(tmp_path, BEFORE_MAP.format(fault=fault), silence_s=1.0)
-    assert statuses(result) == {"baseline": "ok", "map": "timeout", "batch_ladder": "ok"}
+    assert statuses(result) == {"baseline": "ok", "map": "timeout", "numpy_loop": "ok"}
     assert "no answer for 1 s; it stood in <module> (fake_child.py:" in result.trials["map"].reason
     assert result.children[0].status == "timeout"
 
@@ -99,20 +99,20 @@ def test_progress_of_a_trial_does_not_hide_that_it_never_ends(tmp_path: Path) ->
 
 def test_two_culprits_end_the_set(tmp_path: Path) -> None:
     result = probe(tmp_path, "started()\nsend('begin', name=names[0])\nos.abort()\n")
-    assert statuses(result) == {"baseline": "crashed", "map": "crashed", "batch_ladder": "inconclusive"}
-    assert "not run" in result.trials["batch_ladder"].reason
+    assert statuses(result) == {"baseline": "crashed", "map": "crashed", "numpy_loop": "inconclusive"}
+    assert "not run" in result.trials["numpy_loop"].reason
 
 
 def test_the_whole_time_is_kept_also_with_a_hanging_child(tmp_path: Path) -> None:
     begun = time.monotonic()
     result = probe(tmp_path, "started()\nok('baseline')\nsend('begin', name='map')\ntime.sleep(60)\n", deadline_s=1.5)
     assert time.monotonic() - begun < 2.5
-    assert statuses(result) == {"baseline": "ok", "map": "timeout", "batch_ladder": "inconclusive"}
+    assert statuses(result) == {"baseline": "ok", "map": "timeout", "numpy_loop": "inconclusive"}
 
 
 def test_a_child_that_hangs_in_the_import_is_a_timeout_of_the_first_trial(tmp_path: Path) -> None:
     result = probe(tmp_path, "send('hello', pid=1)\ntime.sleep(60)\n", silence_s=1.0)
-    assert statuses(result) == {"baseline": "timeout", "map": "inconclusive", "batch_ladder": "inconclusive"}
+    assert statuses(result) == {"baseline": "timeout", "map": "inconclusive", "numpy_loop": "inconclusive"}
     assert "while it imported TensorFlow" in result.trials["baseline"].reason
     assert len(result.children) == 1
 
@@ -252,7 +252,7 @@ def test_growth_of_the_compute_cache_tells_a_compilation_from_a_hang(tmp_path: P
         silence_s=0.8,
         environment={**os.environ, "CUDA_CACHE_PATH": str(cache)},
     )
-    assert statuses(result) == {"baseline": "ok", "map": "ok", "batch_ladder": "ok"}
+    assert statuses(result) == {"baseline": "ok", "map": "ok", "numpy_loop": "ok"}
 
 
 def test_tensorflows_own_line_is_a_compilation_until_the_whole_time_is_over(tmp_path: Path) -> None:
