@@ -17,6 +17,7 @@ from gpudoctor.profile import launch, terminal
 from gpudoctor.profile.command import environment, script_of
 from gpudoctor.profile.live import LiveLine
 from gpudoctor.profile.machine import GpuSampler
+from gpudoctor.profile.placing import move
 from gpudoctor.profile.printed import Printed
 from gpudoctor.profile.record import SessionWriter
 
@@ -24,7 +25,9 @@ from gpudoctor.profile.record import SessionWriter
 class Recording:
     """Runs a command and writes its session."""
 
-    def __init__(self, writer: SessionWriter, command: Sequence[str], *, quiet: bool) -> None:
+    def __init__(self, writer: SessionWriter, command: Sequence[str], *, quiet: bool, wanted: Path) -> None:
+        """Take the open session, and where it is wanted in the end."""
+        self.path, self._wanted = writer.path, wanted
         self._writer, self._command, self._quiet = writer, command, quiet
         self._root = Path(os.environ.get("GPUDOCTOR_SYSROOT") or "/")
         self._host = RunMeter()
@@ -57,7 +60,7 @@ class Recording:
             printed.finish(patient=not self._quiet)
         self._close(ended)
         with suppress(KeyboardInterrupt):
-            _reported(report, self._writer.path)
+            _reported(report, self.path)
         return ended.exit_code
 
     def _terminal(self) -> terminal.Terminal | None:
@@ -102,10 +105,11 @@ class Recording:
             if ended.signal is not None:
                 self._writer.add("events", at=time.time(), kind="signal", text=str(ended.signal))
             self._writer.close(whole=True)
+            self.path = move(self._writer.path, self._wanted)
         except (sqlite3.Error, OSError) as error:
             self._broken = self._broken or str(error)
         if self._broken:
-            _say(f"the session {self._writer.path} is incomplete: {self._broken}")
+            _say(f"the session {self.path} is incomplete: {self._broken}")
 
 
 def _why_not(error: Exception) -> str:

@@ -20,6 +20,7 @@ from gpudoctor.cli.parser import Arguments
 from gpudoctor.diagnose.gate import EXIT_CLEAN, EXIT_FINDINGS, counts
 from gpudoctor.errors import UsageError
 from gpudoctor.profile import command as commands
+from gpudoctor.profile import placing
 from gpudoctor.profile.record import SessionWriter, default_folder
 
 SUFFIX = ".session"
@@ -56,8 +57,10 @@ def _become(command: Sequence[str]) -> None:
 def _recorded(arguments: Arguments, command: Sequence[str]) -> int:
     from gpudoctor.cli.recording import Recording  # noqa: PLC0415  # POSIX only
 
+    wanted = _place(arguments)
+    root = Path(os.environ.get("GPUDOCTOR_SYSROOT") or "/")
     try:
-        writer = SessionWriter(_place(arguments))
+        writer = SessionWriter(placing.place_for(wanted, lambda path: placing.file_system(path, root)))
     except (OSError, sqlite3.Error) as error:
         place = arguments.session or default_folder()
         raise UsageError(
@@ -71,8 +74,9 @@ def _recorded(arguments: Arguments, command: Sequence[str]) -> int:
         started_at=time.time(),
         outcome="running",
     )
-    code = Recording(writer, command, quiet=arguments.quiet).run(_reporter(arguments))
-    return code or _gate(arguments, writer.path)
+    recording = Recording(writer, command, quiet=arguments.quiet, wanted=wanted)
+    code = recording.run(_reporter(arguments))
+    return code or _gate(arguments, recording.path)
 
 
 def _place(arguments: Arguments) -> Path:

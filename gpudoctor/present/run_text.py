@@ -125,7 +125,8 @@ def _bars(times: StepTimes) -> Iterator[str]:
 def _methods(times: StepTimes) -> str:
     stamped, window = times.shares.input, times.window_input_share
     if isinstance(times.agree, Missing) or isinstance(window, Missing) or isinstance(stamped, Missing):
-        return f"one method only ({', '.join(times.methods) or 'none'})"
+        why = f", no window: {window.reason}" if isinstance(window, Missing) and "stamps" in times.methods else ""
+        return f"one method only ({', '.join(times.methods) or 'none'}{why})"
     own = times.wait_s if isinstance(times.wait_s, float) else 0.0
     first = own / times.step_s if isinstance(times.step_s, float) and times.step_s > 0 else stamped
     return f"{'two methods agree' if times.agree else 'methods disagree'} ({first:.0%}, {window:.0%})"
@@ -139,9 +140,11 @@ def _gpu(gpu: GpuOverTime) -> str:
         limit = "" if isinstance(gpu.power_limit_w, Missing) else f" of {gpu.power_limit_w:.0f}"
         words.append(f"{gpu.power_w:.0f}{limit} W")
     if not isinstance(gpu.joules_per_step, Missing):
-        words.append(f"{gpu.joules_per_step:.3g} J/step")
+        words.append(f"energy {gpu.joules_per_step:.3g} J/step")
     if not isinstance(gpu.memory_peak_bytes, Missing):
         words.append(f"peak {figures.size(gpu.memory_peak_bytes)}")
+    if not isinstance(gpu.foreign_processes, Missing) and gpu.foreign_processes:
+        words.append(f"{gpu.foreign_processes} other process{'es' if gpu.foreign_processes > 1 else ''} on it")
     return shorten(f"  {', '.join(words)}", WIDTH)
 
 

@@ -95,11 +95,11 @@ def _most(values: Sequence[Maybe[int]]) -> Maybe[int]:
 
 
 def _energy(samples: Sequence[GpuSample], steps: int, span: float) -> tuple[Maybe[float], str]:
-    """Return joules for a step: NVML's counter, else mean power times time, else Missing."""
+    """Return joules for a step: NVML's counter (one that stands still is none), else mean power times time, else Missing."""
     counted = [(each.at, each.energy_j) for each in samples if not isinstance(each.energy_j, Missing)]
     if steps <= 0 or span <= 0:
         return Missing("no steady step"), ""
-    if len(counted) > 1 and counted[-1][0] > counted[0][0]:
+    if len(counted) > 1 and counted[-1][0] > counted[0][0] and counted[-1][1] > counted[0][1]:
         watts = (counted[-1][1] - counted[0][1]) / (counted[-1][0] - counted[0][0])
         return watts * span / steps, "NVML's energy counter"
     power = _mean(each.power_w for each in samples)

@@ -19,6 +19,7 @@ from typing import Any, cast
 from gpudoctor import codec
 from gpudoctor.errors import UsageError
 from gpudoctor.model.session import Session
+from gpudoctor.profile import placing
 from gpudoctor.profile.schema import SCHEMA_VERSION, TABLES, statements
 from gpudoctor.profile.spool import Spool
 
@@ -130,7 +131,10 @@ def read_session(path: Path) -> Session:
     """
     if not path.is_file():
         raise UsageError(f"{path}: no such session; `gpudoctor sessions` lists them")
+    wanted, path = path, placing.followed(path)
     _recover(path)
+    if path != wanted and not spool_folder(path).exists():  # its wrapper was killed before it could move it
+        path = placing.move(path, wanted)
     try:
         with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)) as database:
             database.row_factory = sqlite3.Row
@@ -141,6 +145,7 @@ def read_session(path: Path) -> Session:
 
 def read_trace(path: Path, process: str, window: int) -> bytes | None:
     """Return a profiler window's XSpace, uncompressed; None where there is none."""
+    path = placing.followed(path)
     with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)) as database:
         sql = "SELECT data FROM traces_of_windows WHERE process = ? AND window = ?"
         row = database.execute(sql, (process, window)).fetchone()
@@ -167,7 +172,7 @@ def _session(database: sqlite3.Connection, path: Path) -> Session:
         raise UsageError(f"{path}: written by a newer gpudoctor (schema {version}); upgrade gpudoctor")
     if version == 0:
         raise UsageError(f"{path}: not a session file; make one with `gpudoctor run --session FILE -- python train.py`")
-    members: dict[str, Any] = {"schema_version": version}
+    members: dict[str, Any] = {"schema_version": version, "session": path.name}  # killed before it had a name
     for key, value in database.execute("SELECT key, value FROM meta"):
         if key in META:
             members[key] = _value(value)
