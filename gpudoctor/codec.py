@@ -180,6 +180,8 @@ def load_snapshot(data: bytes, *, name: str = "snapshot") -> Snapshot:
 def _convert(document: dict[str, Json], name: str) -> Snapshot:
     import msgspec  # noqa: PLC0415  # see the module's docstring
 
+    from gpudoctor.knowledge.plausible import plausible  # noqa: PLC0415  # only what reads a snapshot needs it
+
     version = document.get("schema_version", SCHEMA_VERSION)
     if not isinstance(version, int):
         raise SnapshotError(f"{name}: schema_version must be a whole number")
@@ -197,7 +199,7 @@ def _convert(document: dict[str, Json], name: str) -> Snapshot:
             _plant(prepared, path, {"reason": str(why)})
     _without_status(prepared.get("probe"))
     try:
-        return msgspec.convert(prepared, Snapshot)
+        return plausible(msgspec.convert(prepared, Snapshot))
     except (msgspec.ValidationError, RecursionError) as error:
         raise SnapshotError(f"{name}: not a snapshot this gpudoctor can read: {error}") from error
 

@@ -13,6 +13,7 @@ from typing import Any, cast
 from gpudoctor.diagnose.engine import diagnose
 from gpudoctor.diagnose.ranking import rank
 from gpudoctor.diagnose.registry import AnyCheck
+from gpudoctor.diagnose.text_limits import EPOCH, RAN_WITHOUT, as_note, ran_without_gpu, with_gpu_to_know
 from gpudoctor.model.finding import Finding, Severity
 from gpudoctor.model.missing import Missing
 from gpudoctor.model.observed import Log
@@ -23,7 +24,7 @@ from gpudoctor.sdk import Check
 BY_THE_CALENDAR = frozenset({"driver-end-of-life"})
 STATED = "stated"
 TEXT_END = "text_end"
-SAID_NOTHING = frozenset({STATED, TEXT_END})  # events that every text has
+SAID_NOTHING = frozenset({STATED, TEXT_END, EPOCH})  # events that every text has
 NOISE = "harmless-line"
 NOTHING_FOLLOWS = "Nothing wrong follows from what was stated"
 NOTHING_RECOGNISED = "Nothing in this text is recognised"
@@ -43,8 +44,10 @@ def judge_text(
     reading = {each.code for each in fitting if reads_log(each)}
     silent = not _was_read(snapshot)  # facts alone: whatever follows from them is the answer
     kept = tuple(each for each in report.findings if silent or _speaks(each, reading, report.findings))
-    findings = tuple(_told_apart(each) for each in kept) if _troubles(kept) else kept
-    headline = report.summary.headline if _troubles(findings) else _nothing(snapshot)
+    without = ran_without_gpu(snapshot, kept)
+    told = tuple(as_note(each) for each in kept) if without else with_gpu_to_know(snapshot, kept)
+    findings = tuple(_told_apart(each) for each in told) if _troubles(told) else told
+    headline = report.summary.headline if _troubles(findings) else RAN_WITHOUT if without else _nothing(snapshot)
     return replace(
         report,
         findings=findings,
@@ -52,10 +55,14 @@ def judge_text(
         summary=replace(
             report.summary,
             headline=headline,
-            counts={**report.summary.counts, "info": sum(each.severity is Severity.INFO for each in findings)},
-            status=Status.UNKNOWN if report.summary.status is Status.HEALTHY else report.summary.status,
+            counts={**report.summary.counts, **({"error": 0, "warning": 0} if without else {}), **_notes(findings)},
+            status=Status.UNKNOWN if without or report.summary.status is Status.HEALTHY else report.summary.status,
         ),
     )
+
+
+def _notes(findings: Sequence[Finding]) -> dict[str, int]:
+    return {"info": sum(each.severity is Severity.INFO for each in findings)}
 
 
 def reads_log(check: Check[...]) -> bool:

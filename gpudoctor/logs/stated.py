@@ -17,6 +17,7 @@ NUMBER = re.compile(r"\d{1,4}(?:\.\d{1,5}){1,3}")
 TENSORFLOW = re.compile(
     r"(?<![\w.])v?(\d{1,2}\.\d{1,2}(?:\.\d{1,2})?(?:[-.]?(?:rc|dev|alpha|beta|a|b)\d{0,8})?)(?![\d])"
 )
+DESCRIBED = re.compile(r"\bv(\d{1,2}\.\d{1,2}\.\d{1,2})(?:-rc\d{1,2})?-\d{1,6}-g[0-9a-f]{6,12}\b")
 CAPABILITY = re.compile(r"(?:cc|capability|sm)[ _:=]{0,3}(\d{1,2}\.\d|\d{2,3})\b", re.IGNORECASE)
 MAX_VALUE = 400  # a fact is a few words; what is longer was pasted by mistake
 ALIASES: Mapping[str, str] = {
@@ -85,7 +86,12 @@ def number(text: str) -> str:
 
 
 def tensorflow_version(text: str) -> str:
-    """Return the first TensorFlow version of the text: "2.4 / tf-nightly 2.5" gives "2.4"; "2.x" gives ''."""
+    """Return the first TensorFlow version of the text: "2.4 / tf-nightly 2.5" gives "2.4"; "2.x" gives ''.
+
+    "v2.11.0-rc2-15-g6290819256d" is how git names 2.11.0 itself: the release was tagged after it was built.
+    """
+    if (described := DESCRIBED.search(text)) is not None:
+        return described[1]
     match = TENSORFLOW.search(text)
     return match[1] if match is not None else ""
 

@@ -43,8 +43,9 @@ class Packages:
     versions: Mapping[str, str]
 
     def version(self, name: str) -> str | None:
-        """Return the version of a distribution, by its normalised name."""
-        return self.versions.get(name)
+        """Return the version of a distribution, by its normalised name; None also for what is no version at all."""
+        found = self.versions.get(name)
+        return found if found and found.lstrip("vV ")[:1].isdecimal() else None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -22,3 +22,12 @@ def test_docker_without_the_capability_lacks_the_toolkit() -> None:
         without_gpu, 'docker: Error response from daemon: could not select device driver "" with capabilities: [[gpu]].'
     )
     assert (finding.cause, finding.fixes[0].id) == ("container-no-gpu", "install-container-toolkit")
+
+
+def test_docker_on_windows_has_no_toolkit_to_install() -> None:
+    finding = found(
+        without_gpu,
+        'docker: Error response from daemon: could not select device driver "" with capabilities: [[gpu]]',
+        os="Windows 10",
+    )
+    assert finding.fixes[0].id == "docker-desktop-wsl2"

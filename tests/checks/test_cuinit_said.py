@@ -33,3 +33,15 @@ def test_stubs_on_the_path_of_wsl() -> None:
         cannot_start, "Epoch 1/2", os="WSL2", env_LD_LIBRARY_PATH="/usr/local/cuda/lib64/stubs:/usr/lib/wsl/lib"
     )
     assert (finding.cause, finding.fixes[0].id) == ("wsl-libcuda", "wsl-libcuda-first")
+
+
+def test_a_driver_brought_in_only_in_part_needs_newer_tools() -> None:
+    line = "failed call to cuInit: CUDA_ERROR_NOT_FOUND: named symbol not found"
+    inside = found(cannot_start, line, os="WSL2", container="docker")
+    assert (inside.cause, inside.fixes[0].id) == ("container-no-gpu", "update-container-tools")
+    assert found(cannot_start, line, os="WSL2").cause == "wsl-libcuda"
+
+
+def test_a_context_that_is_in_use_is_the_compute_mode() -> None:
+    finding = found(cannot_start, "Check failed: CUDA_SUCCESS == dynload::cuCtxSetCurrent(context) (0 vs. 216)")
+    assert (finding.cause, finding.fixes[0].id) == ("device-permission-mode", "compute-mode-default")

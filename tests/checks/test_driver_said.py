@@ -43,3 +43,14 @@ def test_an_insufficient_driver_is_too_old() -> None:
         do_not_fit, "cudaGetDevice() failed. Status: CUDA driver version is insufficient for CUDA runtime version"
     )
     assert (finding.cause, finding.fixes[0].id) == ("driver-too-old", "install-driver")
+
+
+def test_an_nvml_newer_than_the_hosts_driver_comes_with_the_image() -> None:
+    finding = found(
+        do_not_fit,
+        "Failed to initialize NVML: Driver/library version mismatch",
+        "NVML library version: 565.57",
+        container="docker",
+        driver="535",
+    )
+    assert finding.fixes[0].id == "remove-driver-from-image"

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from gpudoctor_checks.memory.host_memory_said import host_full
-from tests.checks.texts import FAULTY, found, text_case
+from gpudoctor_checks.memory.out_of_memory import ran_out
+from tests.checks.texts import FAULTY, found, nothing, text_case
 
 CASE = text_case(
     "GD454",
@@ -17,9 +18,9 @@ def test_the_kernel_killed_it() -> None:
     assert (finding.cause, finding.fixes[0].id) == ("host-ram", "smaller-host-buffers")
 
 
-def test_a_tensor_on_the_cpu() -> None:
-    finding = found(
-        host_full,
-        "OOM when allocating tensor with shape[32,512] and type float on /job:localhost/replica:0/task:0/device:CPU:0 by allocator cpu",
-    )
-    assert (finding.cause, finding.fixes[0].id) == ("host-ram", "smaller-host-buffers")
+def test_a_tensor_of_the_model_on_the_cpu_is_left_to_model_and_batch() -> None:
+    line = "OOM when allocating tensor with shape[32,512] and type float on /job:localhost/replica:0/task:0/device:CPU:0 by allocator cpu"
+    assert nothing(host_full, line)
+    finding = found(ran_out, line)
+    assert (finding.cause, finding.fixes[0].id) == ("batch-too-large", "smaller-batch")
+    assert "host" in finding.summary

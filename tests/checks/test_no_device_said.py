@@ -37,3 +37,12 @@ def test_no_device_and_no_driver_in_a_container() -> None:
         container="yes",
     )
     assert (finding.cause, finding.fixes[0].id) == ("container-no-gpu", "give-container-gpu")
+
+
+def test_a_libcuda_that_finds_no_module_is_a_driver_half_there() -> None:
+    finding = found(
+        no_device,
+        "failed call to cuInit: CUDA_ERROR_NO_DEVICE",
+        "kernel driver does not appear to be running on this host (x): /proc/driver/nvidia/version does not exist",
+    )
+    assert (finding.cause, finding.fixes[0].id) == ("kernel-module-not-loaded", "load-driver")

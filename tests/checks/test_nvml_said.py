@@ -40,3 +40,10 @@ def test_no_permission_is_the_nodes() -> None:
 def test_mig_mode_without_an_instance() -> None:
     finding = found(silent, "  No MIG devices found")
     assert (finding.cause, finding.fixes[0].id) == ("mig", "make-mig-instance")
+
+
+def test_where_the_distribution_enrols_a_key_itself_a_new_kernel_comes_first() -> None:
+    finding = found(
+        silent, "NVIDIA-SMI has failed because it couldn't communicate with the NVIDIA driver.", os="Ubuntu 18.04"
+    )
+    assert [each.id for each in finding.fixes[:2]] == ["rebuild-module", "secure-boot-key"]

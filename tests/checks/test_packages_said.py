@@ -45,3 +45,30 @@ def test_names_that_numpy_took_away() -> None:
 def test_bindings_of_another_package() -> None:
     finding = found(clash, "FutureWarning: The pynvml package is deprecated. Please install nvidia-ml-py instead.")
     assert (finding.cause, finding.fixes[0].id) == ("pynvml", "install-nvidia-ml-py")
+
+
+def test_protobuf_is_bounded_above_where_the_release_states_no_bound() -> None:
+    finding = found(clash, "TypeError: Descriptors cannot not be created directly.", tf="2.7.1")
+    assert finding.fixes[0].text.endswith("'protobuf>=3.9.2,<3.21'")
+
+
+def test_a_file_of_keras_3_wants_keras_3() -> None:
+    finding = found(clash, "ValueError: Unrecognized keyword arguments: ['batch_shape']")
+    assert (finding.cause, finding.fixes[0].id) == ("keras3", "upgrade-tensorflow")
+
+
+def test_keras_of_another_release_is_told_as_that() -> None:
+    line = (
+        "AttributeError: module 'tensorflow.compat.v2.__internal__' has no attribute 'register_load_context_function'"
+    )
+    finding = found(clash, line, tf="2.8.4")
+    assert (finding.cause, finding.fixes[0].id) == ("keras3", "install-keras")
+
+
+def test_a_dll_that_cannot_start_lacks_the_runtime() -> None:
+    finding = found(
+        clash,
+        "ImportError: DLL load failed while importing _pywrap_tensorflow_internal: A dynamic link library (DLL) initialization routine failed.",
+        "Failed to load the native TensorFlow runtime.",
+    )
+    assert (finding.cause, finding.fixes[0].id) == ("tensorflow-absent", "install-vc-runtime")

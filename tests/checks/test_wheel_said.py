@@ -27,3 +27,30 @@ def test_without_any_version_another_python_is_needed() -> None:
 def test_a_release_and_a_python_that_no_wheel_brings_together() -> None:
     finding = found(no_wheel, tf="2.13", python="3.12")
     assert (finding.cause, finding.fixes[0].id) == ("python-tf-wheel", "release-with-wheel")
+
+
+def test_where_pip_saw_no_version_another_python_is_the_only_way() -> None:
+    finding = found(
+        no_wheel,
+        "ERROR: Could not find a version that satisfies the requirement tensorflow (from versions: none)",
+        python="3.13.0",
+    )
+    assert [each.id for each in finding.fixes] == ["older-python"]
+
+
+def test_a_wheel_for_this_very_python_is_refused_by_a_32_bit_one() -> None:
+    finding = found(
+        no_wheel,
+        "tensorflow_gpu-1.13.1-cp35-cp35m-win_amd64.whl is not a supported wheel on this platform.",
+        python="3.5.1",
+    )
+    assert finding.fixes[0].id == "python-64-bit"
+
+
+def test_a_program_for_tensorflow_1_is_not_sent_to_2() -> None:
+    finding = found(
+        no_wheel,
+        "Could not find a version that satisfies the requirement tensorflow==1.13.1 (from versions: 2.2.0, 2.3.0, 2.4.0)",
+    )
+    assert finding.fixes[0].id == "older-python"
+    assert "python3.7" in finding.fixes[0].text

@@ -20,3 +20,9 @@ def test_off_the_bus() -> None:
 def test_an_uncorrectable_error() -> None:
     finding = found(faulty, "NVRM: Xid (PCI:0000:65:00): 48, pid=1187, DBE (double bit error) ECC Error")
     assert (finding.cause, finding.fixes[0].id) == ("hardware-power-heat", "run-dcgmi-diag")
+
+
+def test_a_kernel_that_was_stopped_is_a_question_to_the_kernel_log() -> None:
+    finding = found(faulty, "failed to query event: CUDA_ERROR_LAUNCH_FAILED: unspecified launch failure")
+    assert (finding.cause, finding.fixes[0].id) == ("hardware-power-heat", "read-xid")
+    assert finding.confidence < 0.5

@@ -208,4 +208,58 @@ LATER: tuple[Expected, ...] = (
         {"why": "instructions"},
     ),
 )
-MACHINES = (*PRESSURE, *SPEED, *KERNEL, *PACKAGES, *FACTS, *LATER)
+OLDER: tuple[Expected, ...] = (
+    ("NVML library version: 565.57", "driver_reported", {"nvml": "565.57"}),
+    (
+        "F tensorflow/stream_executor/cuda/cuda_driver.cc:383] Check failed: CUDA_SUCCESS == dynload::cuCtxSetCurrent(context) (0 vs. 216)",
+        "context_in_use",
+        {},
+    ),
+    (
+        "Loaded runtime CuDNN library: 7201 (compatibility version 7200) but source was compiled with 7004 (compatibility version 7000).",
+        "cudnn_mismatch",
+        {"loaded": "7.2.1", "compiled": "7.0.4"},
+    ),
+    (
+        "ImportError: Could not find 'cudart64_90.dll'. TensorFlow requires that this DLL be installed in a directory",
+        "dlopen_failed",
+        {"library": "cudart64_90.dll"},
+    ),
+    ("ImportError: DLL load failed: The specified module could not be found.", "tensorflow_absent", {"why": "dll"}),
+    (
+        "| N/A   20C    P8    19W / 235W |     23MiB / 11519MiB |      0%    E. Thread |",
+        "fact",
+        {"compute_mode": "exclusive_thread"},
+    ),
+    (
+        "| N/A   20C    P8    19W / 235W |     23MiB / 11519MiB |      0%   E. Process |",
+        "fact",
+        {"compute_mode": "exclusive_process"},
+    ),
+    (
+        "| N/A   20C    P8    19W / 235W |     23MiB / 11519MiB |      0%   Prohibited |",
+        "fact",
+        {"compute_mode": "prohibited"},
+    ),
+    ("ValueError: Argument(s) not recognized: {'lr': 0.1}", "keras_clash", {"argument": "lr"}),
+    (
+        "AttributeError: module 'tensorflow.compat.v2.__internal__' has no attribute 'register_clear_session_function'",
+        "keras_clash",
+        {"why": "release"},
+    ),
+    (
+        "ImportError: cannot import name 'get_config' from 'tensorflow.python.eager.context'",
+        "keras_clash",
+        {"why": "release"},
+    ),
+    ("ValueError: Layer 'dense' expected 2 variables, but received 0 variables during loading.", "keras_clash", {}),
+    (
+        "ValueError: Unrecognized keyword arguments: ['batch_shape', 'optional']",
+        "keras_clash",
+        {"argument": "batch_shape", "why": "file-of-keras-3"},
+    ),
+    ("Epoch 1/80", "epoch", {}),
+    ("Is GPU Available: []", "visible_gpus", {"count": "0"}),
+    ("[PhysicalDevice(name='/physical_device:CPU:0', device_type='CPU')]", "visible_gpus", {"count": "0"}),
+)
+MACHINES = (*PRESSURE, *SPEED, *KERNEL, *PACKAGES, *FACTS, *LATER, *OLDER)

@@ -31,8 +31,8 @@ SAID = {  # of each real text: what else than noise and a dump it says
     "tf-2.20-device-unavailable": {"device_unavailable"},
     "tf-2.20-driver-out-of-memory": {"oom_device"},
     "tf-2.21-retracing": {"retracing"},
-    "tf-2.21-nan-fit": {"nan_loss"},
-    "tf-2.21-nan-terminated": {"nan_loss"},
+    "tf-2.21-nan-fit": {"nan_loss", "epoch"},
+    "tf-2.21-nan-terminated": {"nan_loss", "epoch"},
     "tf-2.21-nan-detected": {"nan_detected"},
     "tf-2.21-data-ended": {"data_ended"},
 }  # fmt: skip

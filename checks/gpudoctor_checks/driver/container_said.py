@@ -17,7 +17,7 @@ from collections.abc import Iterator
 
 from gpudoctor.sdk import Finding, Host, Log, Trial, check, weigh_unusable
 from gpudoctor_checks.remedies import give_container_gpu
-from gpudoctor_checks.said import command, container_of, events, log_finding
+from gpudoctor_checks.said import by_hand, command, container_of, events, log_finding, on_windows
 
 TOOLKIT = command(
     "install-container-toolkit",
@@ -25,6 +25,13 @@ TOOLKIT = command(
     "sudo apt install nvidia-container-toolkit && sudo nvidia-ctk runtime configure --runtime=docker && sudo systemctl restart docker",
     why="Docker itself cannot give a GPU to a container",
     minutes=10,
+)
+
+DESKTOP = by_hand(
+    "docker-desktop-wsl2",
+    "Let Docker Desktop use its WSL2 backend",
+    "Docker Desktop, Settings, General: use the WSL 2 based engine; update it and NVIDIA's Windows driver, then docker run --gpus all IMAGE",
+    why="on Windows only the WSL2 backend gives a container the GPU",
 )
 
 
@@ -51,7 +58,7 @@ def without_gpu(log: Log, host: Host | None, baseline: Trial | None) -> Iterator
         else "The container runtime could not bring the host's driver in.",
         weigh_unusable(0.9, baseline),
         (*banner, *runtime),
-        *((TOOLKIT, give) if lacks else (give,)),
+        *((DESKTOP if on_windows(host) else TOOLKIT, give) if lacks else (give,)),
         cause="container-no-gpu",
         know="nvidia-smi  # on the host",
     )

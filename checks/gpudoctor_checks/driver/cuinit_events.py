@@ -11,6 +11,7 @@ from gpudoctor_checks.said import by_hand, command, events, first
 
 # Source of the numbers: enum CUresult of cuda.h; 303 is also what TensorFlow says when it opened no libcuda.
 STUB, UNAVAILABLE, NO_DEVICE, BAD_DEVICE, NO_LIBCUDA, NOT_READY, UNKNOWN = 34, 46, 100, 101, 303, 802, 999
+IN_USE, NOT_FOUND = 216, 500
 LIKELY, OPEN, LESS = 0.8, 0.6, 0.4
 RENEW_UVM = command(
     "renew-uvm",
@@ -48,6 +49,13 @@ START_FABRIC = command(
     "sudo systemctl start nvidia-fabricmanager",
     why="GPUs behind NVSwitch are ready only when it runs",
 )
+NEWER_TOOLS = by_hand(
+    "update-container-tools",
+    "Update what brings the driver in",
+    "Docker Desktop: update it (on WSL also `wsl --update`); on Linux: sudo apt install --only-upgrade nvidia-container-toolkit; then"
+    " start the container anew",
+    why="older tools leave out a library that a newer driver needs",
+)
 SEE_NODES = "ls -l /dev/nvidia*; grep nvidia /proc/modules; nvidia-smi -L"
 SEE_LIBCUDA = "ldconfig -p | grep libcuda; ls /dev/nvidia* /proc/driver/nvidia/version"
 NO_DRIVER = by_hand(
@@ -60,7 +68,7 @@ NO_DRIVER = by_hand(
 
 def read_cuinit(log: Log) -> tuple[int, tuple[LogEvent, ...], bool]:
     """Return the number (0: no trouble told), the lines, and whether nothing but the number is told."""
-    found = events(log, "cuinit_failed", "device_unavailable", "no_cuda_device", "libcuda_not_found")
+    found = events(log, "cuinit_failed", "device_unavailable", "no_cuda_device", "libcuda_not_found", "context_in_use")
     absent = [
         each
         for each in events(log, "dlopen_failed")
@@ -79,6 +87,6 @@ def told_elsewhere(log: Log) -> bool:
 
 
 def _code(event: LogEvent) -> int:
-    known = {"device_unavailable": UNAVAILABLE, "no_cuda_device": NO_DEVICE}
+    known = {"device_unavailable": UNAVAILABLE, "no_cuda_device": NO_DEVICE, "context_in_use": IN_USE}
     text = event.values.get("code", "")
     return known.get(event.kind) or (int(text) if text.isdecimal() else UNKNOWN)

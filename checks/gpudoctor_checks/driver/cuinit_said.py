@@ -19,35 +19,34 @@ from collections.abc import Iterator
 
 from gpudoctor.sdk import (
     Environment,
-    Evidence,
     Finding,
     Host,
     Log,
-    LogEvent,
     NotApplicable,
     Trial,
     check,
     weigh_unusable,
 )
 from gpudoctor_checks.driver.cuinit_events import (
-    FIND_LIBCUDA,
     FREE_DEVICE,
+    IN_USE,
     LIKELY,
+    NEWER_TOOLS,
     NO_LIBCUDA,
+    NOT_FOUND,
     NOT_READY,
     OPEN,
     RENEW_UVM,
-    SEE_LIBCUDA,
     SEE_NODES,
     START_FABRIC,
     STUB,
     UNAVAILABLE,
     UNKNOWN,
-    WSL_FIRST,
     read_cuinit,
     told_elsewhere,
 )
-from gpudoctor_checks.said import container_of, events, first, log_finding, on_wsl
+from gpudoctor_checks.driver.cuinit_shadows import shadowed, stub_found
+from gpudoctor_checks.said import container_of, first, log_finding, on_wsl
 
 BESIDE = 0.45  # policy: a surer trouble is told in the same text
 
@@ -64,7 +63,7 @@ def cannot_start(log: Log, host: Host | None, env: Environment | None, baseline:
     """Choose by the error's number, then by what else is known."""
     code, lines, _ = read_cuinit(log)
     if not code:
-        yield from _shadowed(log, host, env, baseline)
+        yield from shadowed(log, host, env, baseline)
         return
     if told_elsewhere(log):
         raise NotApplicable("the log names a fault of the driver's parts: see GD152 and GD153")
@@ -79,49 +78,19 @@ def cannot_start(log: Log, host: Host | None, env: Environment | None, baseline:
             know=SEE_NODES,
         )
     elif code == STUB or (code == NO_LIBCUDA and on_wsl(host)):
-        yield from _stub(lines, host, baseline)
-    elif code in {UNAVAILABLE, NOT_READY}:
-        fix = FREE_DEVICE if code == UNAVAILABLE else START_FABRIC
+        yield from stub_found(lines, host, baseline)
+    elif code == NOT_FOUND:
+        yield log_finding(
+            "The driver's libraries are brought in only in part: one that libcuda needs is missing.",
+            weigh_unusable(OPEN, baseline),
+            lines,
+            NEWER_TOOLS,
+            cause="wsl-libcuda" if on_wsl(host) and not container_of(host) else "container-no-gpu",
+            know="nvidia-smi  # on the host, then here",
+        )
+    elif code in {UNAVAILABLE, IN_USE, NOT_READY}:
+        fix = START_FABRIC if code == NOT_READY else FREE_DEVICE
         beside = first(log, "gpu_skipped") is not None  # then another GPU was left out, which is the surer trouble
         weight = weigh_unusable(BESIDE if beside else OPEN, baseline)
-        what = "The GPU refuses another process." if code == UNAVAILABLE else "The GPU is there, but not ready."
+        what = "The GPU is there, but not ready." if code == NOT_READY else "The GPU's compute mode refuses this use."
         yield log_finding(what, weight, lines, fix, cause="device-permission-mode", know="nvidia-smi -q -d COMPUTE")
-
-
-def _shadowed(log: Log, host: Host | None, env: Environment | None, trial: Trial | None) -> Iterator[Finding]:
-    """On WSL a folder of stubs, or of another libcuda, must not come before WSL's own."""
-    path = (env.get("LD_LIBRARY_PATH") if env is not None else None) or ""
-    if not on_wsl(host) or "stubs" not in path or first(log, "gpu_created") is not None:
-        return
-    ahead = path.split(":")[0].endswith(("wsl/lib", "lxss/lib"))
-    yield log_finding(
-        "On WSL the loader's path holds a folder with CUDA's stub of libcuda.",
-        weigh_unusable(0.55 if ahead else 0.7, trial),
-        events(log, "variable"),
-        WSL_FIRST,
-        cause="wsl-libcuda",
-        know=SEE_LIBCUDA,
-        more=(Evidence(label="LD_LIBRARY_PATH", value=path[:160], source="environment"),),
-    )
-
-
-def _stub(lines: tuple[LogEvent, ...], host: Host | None, trial: Trial | None) -> Iterator[Finding]:
-    weight = weigh_unusable(LIKELY, trial)
-    if on_wsl(host):
-        yield log_finding(
-            "WSL's own libcuda is not the one that is found.",
-            weight,
-            lines,
-            WSL_FIRST,
-            cause="wsl-libcuda",
-            know=SEE_LIBCUDA,
-        )
-        return
-    yield log_finding(
-        "A stub or no libcuda is found; the driver's own lies elsewhere.",
-        weight,
-        lines,
-        FIND_LIBCUDA,
-        cause="container-no-gpu",
-        know="find / -name 'libcuda.so*' 2>/dev/null",
-    )

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from gpudoctor.sdk import Devices, Finding, Host, Log, LogEvent, Trial, check, versions, weigh_unusable
+from gpudoctor.sdk import Devices, Driver, Finding, Host, Log, LogEvent, Trial, check, either, versions, weigh_unusable
 from gpudoctor_checks.remedies import REBOOT, install_driver
 from gpudoctor_checks.said import command, container_of, events, log_finding, release
 
@@ -53,20 +53,23 @@ SEE = "cat /proc/driver/nvidia/version; ldconfig -p | grep libcuda; nvidia-smi"
     cause=("driver-library-mismatch", "driver-too-old", "forward-compat"),
     core=False,
 )
-def do_not_fit(log: Log, host: Host | None, devices: Devices | None, baseline: Trial | None) -> Iterator[Finding]:
+def do_not_fit(
+    log: Log, host: Host | None, devices: Devices | None, driver: Driver | None, baseline: Trial | None
+) -> Iterator[Finding]:
     """Compare versions first: what differs explains the other messages."""
     differ = _differ(log)
     nvml = [each for each in events(log, "nvml_failed") if "mismatch" in each.values.get("error", "")]
     inits = events(log, "cuinit_failed")
     said = [each for each in inits if each.values.get("code") == MISMATCH]
     compat = [each for each in inits if each.values.get("code") == COMPAT]
+    newer = _newer_than_host(log, driver)
     if differ or nvml or said:
         inside = container_of(host)
-        fixes = (CLEAN_IMAGE, RECREATE) if inside and differ else (RECREATE, REBOOT) if inside else (REBOOT,)
+        fixes = (REBOOT,) if not inside else (CLEAN_IMAGE, RECREATE) if differ or newer else (RECREATE, REBOOT)
         yield log_finding(
             "The driver's libraries and the loaded kernel module are of different versions.",
             weigh_unusable(0.95, baseline),
-            (*differ, *nvml, *said, *compat),
+            (*differ, *newer, *nvml, *said, *compat),
             *fixes,
             cause="driver-library-mismatch",
             know=SEE,
@@ -93,6 +96,13 @@ def do_not_fit(log: Log, host: Host | None, devices: Devices | None, baseline: T
             cause="driver-too-old",
             know="nvidia-smi",
         )
+
+
+def _newer_than_host(log: Log, driver: Driver | None) -> tuple[LogEvent, ...]:
+    """Return the line with the library's own version where the driver is known to be of another branch."""
+    told = either(driver.version, "") if driver is not None else ""
+    lines = [each for each in events(log, "driver_reported") if "nvml" in each.values]
+    return tuple(each for each in lines if told and versions.parse(told)[:1] != versions.parse(each.values["nvml"])[:1])
 
 
 def _differ(log: Log) -> tuple[LogEvent, ...]:

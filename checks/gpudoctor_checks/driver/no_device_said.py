@@ -80,6 +80,9 @@ def no_device(log: Log, host: Host | None, env: Environment | None, baseline: Tr
 def _weights(code: int, host: Host | None, value: str | None, *, alone: bool) -> dict[str, float]:
     """Return how much speaks for each cause; "no device" comes from a driver that answers, so it is there."""
     inside = container_of(host)
+    if code == NO_DEVICE and not alone and not inside and value is None:
+        # a libcuda that is there and finds no module: on a machine that is the driver's half, in a container rather rare
+        return {"kernel-module-not-loaded": LIKELY, "container-no-gpu": 0.0 if outside(host) else NEXT}
     variable = value is not None or (alone and code != NO_LIBCUDA and not inside)
     answers = code != NO_LIBCUDA and alone
     return {

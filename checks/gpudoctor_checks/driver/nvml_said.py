@@ -65,11 +65,17 @@ def silent(log: Log, host: Host | None, kernel: Kernel | None, baseline: Trial |
         weight, summary = weigh_unusable(0.85, baseline), "This user may not open the GPU's device nodes."
         yield log_finding(summary, weight, failed, JOIN_GROUP, cause="device-permission-mode")
     else:
-        yield from _not_loaded(log, failed, kernel, baseline)
+        yield from _not_loaded(log, failed, kernel, host, baseline)
+
+
+def _signs_itself(host: Host | None) -> bool:
+    """Return whether this distribution enrols a key when the driver is installed: then a new kernel is the likelier."""
+    system = either(host.distribution, "").lower() if host is not None else ""
+    return system.startswith(("ubuntu", "debian", "linux mint", "pop"))
 
 
 def _not_loaded(
-    log: Log, failed: tuple[LogEvent, ...], kernel: Kernel | None, trial: Trial | None
+    log: Log, failed: tuple[LogEvent, ...], kernel: Kernel | None, host: Host | None, trial: Trial | None
 ) -> Iterator[Finding]:
     """Name what keeps the module out, where the text or the machine tells it; else what to ask first."""
     refused, nouveau = events(log, "module_refused"), events(log, "nouveau_holds")
@@ -87,7 +93,10 @@ def _not_loaded(
     elif missing:
         summary, fixes = "There is no NVIDIA kernel module for this kernel.", (REBUILD, ENROL)
     elif silent_driver:
-        summary, fixes = "The NVIDIA kernel module is not loaded.", (ENROL, REBUILD, BLACKLIST)
+        summary, fixes = (
+            "The NVIDIA kernel module is not loaded.",
+            (REBUILD, ENROL, BLACKLIST) if _signs_itself(host) else (ENROL, REBUILD, BLACKLIST),
+        )
     else:
         return
     lines = (*refused, *nouveau, *missing, *failed)

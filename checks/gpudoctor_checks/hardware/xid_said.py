@@ -23,6 +23,24 @@ OFF_THE_BUS = 79
 DEFECTS = frozenset({"CUDA_ERROR_ECC_UNCORRECTABLE", "CUDA_ERROR_NVLINK_UNCORRECTABLE"})  # cuda.h
 # Codes that a program's own fault can cause (NVIDIA Xid Errors, table of causes: "User App Error" marked).
 OF_PROGRAMS = frozenset({13, 31, 32, 43, 45, 68, 69})
+# cuda.h: a kernel that ended with an exception, at a bad address, or after the display's time limit
+STOPS = frozenset(
+    {
+        "CUDA_ERROR_LAUNCH_FAILED",
+        "CUDA_ERROR_ILLEGAL_ADDRESS",
+        "CUDA_ERROR_MISALIGNED_ADDRESS",
+        "CUDA_ERROR_LAUNCH_TIMEOUT",
+    }
+)
+STOPPED = 0.4  # policy: a fault in TensorFlow or in an operation of one's own does the same
+SEE_XID = "sudo dmesg | grep -i xid | tail -n 5"
+READ_XID = by_hand(
+    "read-xid",
+    "Read the kernel's word on it, test the card",
+    f"{SEE_XID}  # 48, 63, 64, 74, 79, 94, 95: the card; 13, 31, 43: mostly the program; none: run a memory test of the card",
+    why="the Xid tells a faulty card from a faulty program",
+    minutes=10,
+)
 STOP = by_hand(
     "see-to-hardware",
     "Stop using it; see to power and cooling",
@@ -56,6 +74,7 @@ def faulty(log: Log, baseline: Trial | None) -> Iterator[Finding]:
     found = [(each, int(each.values["code"])) for each in events(log, "xid")]
     hard = [each for each, code in found if code not in OF_PROGRAMS]
     soft = [each for each, code in found if code in OF_PROGRAMS]
+    stopped = [each for each in events(log, "cuda_error") if each.values.get("name") in STOPS]
     off = any(each.kind == "gpu_lost" for each in lost) or any(code == OFF_THE_BUS for _, code in found)
     if hard or lost:
         yield log_finding(
@@ -69,6 +88,16 @@ def faulty(log: Log, baseline: Trial | None) -> Iterator[Finding]:
             *((STOP,) if off else (DIAGNOSE, STOP)),
             cause="hardware-power-heat",
             more=tuple(_meaning(each) for each in hard[:2]),
+        )
+    elif stopped and not soft:
+        yield log_finding(
+            "A kernel of the GPU was stopped; the text does not tell whether by the program or by the card.",
+            weigh_faulty(STOPPED, baseline),
+            stopped,
+            READ_XID,
+            DIAGNOSE,
+            cause="hardware-power-heat",
+            know=SEE_XID,
         )
     elif soft:
         weight = weigh_faulty(0.5, baseline)

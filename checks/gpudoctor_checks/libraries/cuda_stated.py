@@ -19,6 +19,7 @@ from collections.abc import Iterator
 from gpudoctor.sdk import (
     Evidence,
     Finding,
+    Host,
     Log,
     TensorFlow,
     Trial,
@@ -30,8 +31,10 @@ from gpudoctor.sdk import (
 )
 from gpudoctor_checks.libraries.libraries_remedies import NAME_IT, NEWER, exact_version, matching
 from gpudoctor_checks.libraries.provide import FIRST_WITH_EXTRA
-from gpudoctor_checks.said import first, log_finding, release, stated
+from gpudoctor_checks.said import events, first, log_finding, on_windows, release, stated
 
+# From CUDA 11 on the libraries' names carry the major alone (libcudart.so.11.0 in all of 11.x); before, both numbers.
+NAMED_BY_MAJOR = 11
 SUSPECTED = 0.6  # the numbers are certain, that nothing else brought the right libraries is not
 
 
@@ -43,24 +46,31 @@ SUSPECTED = 0.6  # the numbers are certain, that nothing else brought the right 
     cause="missing-cuda-libs",
     core=False,
 )
-def another_cuda(log: Log, tensorflow: TensorFlow | None, baseline: Trial | None) -> Iterator[Finding]:
-    """Compare majors: libraries of one major serve each other."""
+def another_cuda(
+    log: Log, tensorflow: TensorFlow | None, host: Host | None, baseline: Trial | None
+) -> Iterator[Finding]:
+    """Compare what the libraries' names carry."""
     version = exact_version(release(tensorflow, log))
     installed, cudnn = stated(log, "cuda"), stated(log, "cudnn")
-    table = tensorflow_releases.release_of(version) if versions.is_version(version) else None
-    if table is None or tensorflow is None or not installed or versions.at_least(version, FIRST_WITH_EXTRA):
+    built = either(tensorflow.cuda_version, "") if tensorflow is not None else ""
+    if tensorflow is None or not built or not versions.is_version(version) or not versions.is_version(installed):
         return
-    built = table.cuda_version or ""
+    if versions.at_least(version, FIRST_WITH_EXTRA):
+        return
     used = first(log, "gpu_created", "dlopen_failed", "gpu_libraries_missing") is not None  # the log itself tells
     official = either(tensorflow.origin, "") == "official_wheel" and either(tensorflow.is_cuda_build, False)
-    if used or not official or built.split(".")[0] == installed.split(".")[0]:
+    if used or not official or _serves(installed, built):
         return
+    unseen = any(each.values.get("count") == "0" for each in events(log, "visible_gpus"))
+    early = tensorflow_releases.release_of(version) is None
+    if (early or versions.parse(installed)[0] == versions.parse(built)[0]) and not unseen:
+        return  # several releases lie side by side, and early ones served many: only a GPU that is not seen tells
     yield log_finding(
         f"CUDA {installed} is installed, but TensorFlow {version} was built for CUDA {built}.",
         weigh_unusable(SUSPECTED, baseline),
         (),
-        matching("", tensorflow),
-        NEWER,
+        matching("", tensorflow, host),
+        *(() if on_windows(host) else (NEWER,)),
         cause="missing-cuda-libs",
         know=NAME_IT,
         more=(
@@ -69,3 +79,10 @@ def another_cuda(log: Log, tensorflow: TensorFlow | None, baseline: Trial | None
             Evidence(label="built with CUDA", value=built, source="release table"),
         ),
     )
+
+
+def _serves(installed: str, built: str) -> bool:
+    """Return whether the build finds libraries of the installed version under the names that it asks for."""
+    mine, theirs = versions.parse(built), versions.parse(installed)
+    fields = 1 if mine[0] >= NAMED_BY_MAJOR else min(2, len(theirs))
+    return mine[:fields] == theirs[:fields]

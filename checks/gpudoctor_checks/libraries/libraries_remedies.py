@@ -67,14 +67,22 @@ def fixes_for(
     stem = match["stem"] if match is not None else ""
     if in_conda(log, python):
         name = CONDA.get(stem, "cuda-libraries")
-        major = (match["major"] or "") if match is not None else ""
+        major = (match["major"] or _dotted(match["number"] or "")) if match is not None else ""
+        cuda = either(tensorflow.cuda_version, "") if tensorflow is not None else ""
+        cudnn = either(tensorflow.cudnn_version, "") if tensorflow is not None else ""
+        toolkit = cuda if cuda and not cuda.startswith("12") else major
         exact = (
-            f"={major} cudnn" if name == "cudatoolkit" and major else f"={major}" if name == "cudnn" and major else ""
+            f"={toolkit} cudnn{f'={cudnn}' if cudnn and toolkit == cuda else ''}"
+            if name == "cudatoolkit" and toolkit
+            else f"={major}"
+            if name == "cudnn" and major
+            else ""
         )
+        path = "" if on_windows(host) else " && export LD_LIBRARY_PATH=$CONDA_PREFIX/lib:$LD_LIBRARY_PATH"
         yield command(
             "install-conda-libraries",
             "Install the library in this conda environment",
-            f"conda install -c conda-forge {name}{exact} && export LD_LIBRARY_PATH=$CONDA_PREFIX/lib:$LD_LIBRARY_PATH",
+            f"conda install -c conda-forge {name}{exact}{path}",
             why="pip's CUDA wheels beside conda's break what works",
             minutes=10,
         )
@@ -92,22 +100,22 @@ def fixes_for(
         yield from (fix, RESTORE_PATH) if named or known or first(log, "cudart_not_loaded") else (RESTORE_PATH,)
         return
     if on_windows(host) or library.endswith(".dll"):
-        yield matching(library, tensorflow)
+        yield matching(library, tensorflow, host)
         return
     if first(log, "cudart_not_loaded") is not None and not version and not named:
         yield WITH_EXTRA
     if not named:
         yield RESTORE_PATH
-    yield matching(library, tensorflow)
+    yield matching(library, tensorflow, host)
     yield NEWER
 
 
-def matching(library: str, tensorflow: TensorFlow | None) -> Fix:
+def matching(library: str, tensorflow: TensorFlow | None, host: Host | None) -> Fix:
     match = LIBRARY.search(library)
     cuda = either(tensorflow.cuda_version, "") if tensorflow is not None else ""
     cudnn = either(tensorflow.cudnn_version, "") if tensorflow is not None else ""
     major = (match["major"] or _dotted(match["number"] or "")) if match is not None else ""
-    variable = "PATH" if library.endswith(".dll") else "LD_LIBRARY_PATH"
+    variable = "PATH" if library.endswith(".dll") or on_windows(host) else "LD_LIBRARY_PATH"
     wanted = f"cuDNN {major}" if match is not None and match["stem"].startswith("cudnn") else f"CUDA {major}"
     built = f"CUDA {cuda} and cuDNN {cudnn}" if cuda else wanted.strip()
     return by_hand(

@@ -43,6 +43,8 @@ def host_full(log: Log, baseline: Trial | None) -> Iterator[Finding]:
         for each in events(log, "oom_tensor", "oom")
         if "cpu" in (each.values.get("allocator", "") + each.values.get("device", "")).lower()
     ]
+    if any(each.kind == "oom_tensor" for each in host):
+        return  # a tensor of the model itself: see GD451
     if trained_on(log):
         host = []  # a pool with a limit of its own was full, wherever it lies: see GD451 and GD402
     sure = sure or (events(log, "host_allocation") if events(log, "process_killed") else ())

@@ -10,23 +10,23 @@ Why it matters
 
 How to fix
     Pool far below the card's size: end the other process. One chunk as large as the data: feed batches, made on the CPU.
-    XLA's code: leave it room (growth, a limit) or compile without XLA. Memory in pieces: see GD402. Else a smaller batch
-    or model. Where the text does not tell, measure first.
+    XLA's code: leave it room (growth, a limit) or compile without XLA. Memory in pieces: see GD402. Else a smaller batch,
+    the same batch in parts whose gradients are added up, float16 activations, or the layer with most weights on the CPU;
+    each is shown with the peak that the dump lets predict. A dump bounds the need from below: the request that failed
+    need not be the step's last. Where the text does not tell, measure first.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from gpudoctor.sdk import Finding, Gpus, Log, LogEvent, Missing, Trial, check
+from gpudoctor.sdk import Finding, Gpus, Log, LogEvent, Trial, check
 from gpudoctor_checks.memory.fragmentation import FEWER_SHAPES, USE_ASYNC
 from gpudoctor_checks.memory.growth_said import GROW, RESERVE
 from gpudoctor_checks.memory.memory_remedies import FREE_GPU, MEASURE, ON_CPU, SMALLER, WHO, WITHOUT_XLA
+from gpudoctor_checks.memory.oom_events import SLIVER_BYTES, held_before, number, on_host, one_array
+from gpudoctor_checks.memory.ways_out import Need, classes, from_dump, ways
 from gpudoctor_checks.said import events, first, log_finding, unproven, weigh_program
-
-SLIVER_SHARE = 0.5  # policy: TensorFlow takes nearly all of a free card (gpu_device.cc), so less than half was free
-SLIVER_BYTES = 1 << 30  # policy: no card that trains has less than 2 GiB, so a pool below 1 GiB is a rest
-ONE_ARRAY_SHARE = 0.7  # policy: one chunk with most of the pool is no layer's
 
 
 @check(
@@ -39,16 +39,21 @@ ONE_ARRAY_SHARE = 0.7  # policy: one chunk with most of the pool is no layer's
 )
 def ran_out(log: Log, gpus: Gpus | None, baseline: Trial | None) -> Iterator[Finding]:
     """Ask in the order in which one cause would hide the next."""
-    dumps = [each for each in events(log, "oom") if "dump" in each.values or not _on_host(each)]
+    dumps = [each for each in events(log, "oom") if "dump" in each.values or not on_host(each)]
     device = events(log, "oom_device")
     copies, tensors, bare = events(log, "copy_failed"), events(log, "oom_tensor"), events(log, "oom_bare")
-    lines = (*dumps, *device, *copies, *(each for each in tensors if not _on_host(each)), *bare)
+    lines = (*dumps, *device, *copies, *(each for each in tensors if not on_host(each)), *bare)
     slices = events(log, "slices_on_device")
     if not lines and not slices:
+        outside = [each for each in tensors if on_host(each)]
+        if outside:
+            weight = weigh_program(0.65, baseline)
+            summary = "Model and batch need more memory than the host has: they run on the CPU."
+            yield log_finding(summary, weight, outside, SMALLER, cause="batch-too-large")
         return
     xla = [each for each in device if each.values.get("why") == "xla_code"]
-    arrays = [each for each in dumps if _one_array(each)]
-    if (held := _held(log, dumps, device, gpus)) is not None:
+    arrays = [each for each in dumps if one_array(each)]
+    if (held := held_before(log, dumps, device, gpus)) is not None:
         summary = "TensorFlow got only a rest of the GPU: another process holds it."
         yield log_finding(summary, weigh_program(0.9, baseline), held, FREE_GPU, cause="other-process", know=WHO)
     elif copies or slices or arrays:
@@ -58,7 +63,7 @@ def ran_out(log: Log, gpus: Gpus | None, baseline: Trial | None) -> Iterator[Fin
     elif xla:
         summary = "XLA finds no memory to load its code: TensorFlow has taken it."
         yield log_finding(summary, weigh_program(0.85, baseline), xla, GROW, RESERVE, WITHOUT_XLA, cause="xla-memory")
-    elif device and not dumps and not tensors and any(_number(each, "asked_bytes") >= SLIVER_BYTES for each in device):
+    elif device and not dumps and not tensors and any(number(each, "asked_bytes") >= SLIVER_BYTES for each in device):
         weight = weigh_program(0.6, baseline)
         summary = "TensorFlow cannot take its pool: another process or notebook seems to hold the GPU."
         yield log_finding(summary, weight, device, FREE_GPU, GROW, cause="other-process", know=WHO)
@@ -80,54 +85,21 @@ def ran_out(log: Log, gpus: Gpus | None, baseline: Trial | None) -> Iterator[Fin
         yield _too_large(lines, dumps, tensors, baseline)
 
 
-def _on_host(event: LogEvent) -> bool:
-    allocator, device = event.values.get("allocator", "").lower(), event.values.get("device", "").lower()
-    return "cpu" in allocator + device or "host" in allocator  # a device's name begins with /job:localhost
-
-
-def _number(event: LogEvent, name: str) -> int:
-    text = event.values.get(name, "")
-    return int(text) if text.isdecimal() else 0
-
-
-def _one_array(event: LogEvent) -> bool:
-    sizes = [part.partition("x")[2] for part in event.values.get("holders", "").split()]
-    largest = max((int(size) for size in sizes if size.isdecimal()), default=0)
-    pool = _number(event, "pool_bytes") or _number(event, "limit_bytes")
-    return bool(pool) and largest >= ONE_ARRAY_SHARE * pool
-
-
-def _held(
-    log: Log, dumps: list[LogEvent], device: tuple[LogEvent, ...], gpus: Gpus | None
-) -> tuple[LogEvent, ...] | None:
-    """Return the lines that show that the GPU was held before TensorFlow came; None for none."""
-    totals = [each.memory.total_bytes for each in gpus or () if not isinstance(each.memory.total_bytes, Missing)]
-    card = max(totals, default=0)
-    least = SLIVER_SHARE * card if card else SLIVER_BYTES
-    slivers = [each for each in dumps if 0 < _number(each, "limit_bytes") < least and not _on_host(each)]
-    context = [each for each in device if each.values.get("why") == "context" or "call" in each.values]
-    rest = [
-        each
-        for each in events(log, "device_memory")
-        if _number(each, "free_bytes") < SLIVER_SHARE * _number(each, "total_bytes")
-    ]
-    found = (*slivers, *context, *(rest if device else ()))
-    return found or None
-
-
 def _too_large(
     lines: tuple[LogEvent, ...], dumps: list[LogEvent], tensors: tuple[LogEvent, ...], trial: Trial | None
 ) -> Finding:
     """Advise a smaller batch only where a size was told: a leak and one large array print the same bare words."""
     told = bool(dumps or tensors)
-    full = any(each.values.get("shortage") in {"full", "split_pool"} for each in dumps)
+    whole = [each for each in dumps if each.values.get("shortage") in {"full", "split_pool"}]
+    need = from_dump(whole[-1], tensors) if whole else Need()
     return log_finding(
         "Model and batch need more memory than the GPU has."
         if told
         else "The GPU's memory ran out; the text does not tell why.",
-        weigh_program(0.85 if full else 0.65 if told else 0.5, trial),
+        weigh_program(0.85 if whole else 0.65 if told else 0.5, trial),
         lines,
-        *((SMALLER, unproven(FREE_GPU)) if told else (MEASURE, unproven(FREE_GPU))),
+        *((*ways(need), unproven(FREE_GPU)) if told else (MEASURE, unproven(FREE_GPU))),
         cause="batch-too-large",
         know=WHO if told else "",
+        more=classes(whole[-1], tensors) if whole else (),
     )

@@ -22,6 +22,21 @@ RIGHT_BINDING = command(
     "python -m pip uninstall -y pynvml && python -m pip install --force-reinstall nvidia-ml-py",
     why="both write the same module; the official one is current",
 )
+RUNTIME = by_hand(
+    "install-vc-runtime",
+    "Install Microsoft's Visual C++ runtime (x64)",
+    "Install https://aka.ms/vs/17/release/vc_redist.x64.exe and start anew; still failing: the processor may lack AVX, which"
+    " the wheels need",
+    why="TensorFlow's DLL needs that runtime, of 2019 or newer",
+)
+KERAS_3 = command(
+    "upgrade-tensorflow",
+    "Read it with Keras 3, or save it again",
+    f"python -m pip install --upgrade 'tensorflow>={FIRST_WITH_KERAS_3}'",
+    why="Keras 2 cannot read what Keras 3 saves; the other way round the weights can be saved anew",
+    minutes=15,
+    risk="medium",
+)
 AVX = by_hand(
     "build-for-this-cpu",
     "Use a build for this processor",
@@ -51,7 +66,9 @@ def for_numpy(version: str) -> Iterator[Fix]:
 
 def for_protobuf(version: str) -> Fix:
     bound = tensorflow_releases.requirement_of(version, "protobuf") if versions.is_version(version) else None
-    wanted = bound or "<3.21"  # the message itself names 3.20.x; releases from 2.9 on state their own bound
+    wanted = bound or "<3.21"  # the message itself names 3.20.x
+    if "<" not in wanted:
+        wanted = f"{wanted},<3.21"  # releases before 2.9 state no upper bound, and nothing above 3.20 serves them
     return command(
         "pin-protobuf",
         "Install a protobuf that fits",
@@ -76,4 +93,20 @@ def for_keras(version: str, *, missing: bool) -> Iterator[Fix]:
         "Run it with Keras 2 (tf_keras)",
         f"python -m pip install 'tf_keras{minor}' && export TF_USE_LEGACY_KERAS=1",
         why="set before TensorFlow is imported; or change the code to Keras 3",
+    )
+
+
+def same_keras(version: str) -> Fix:
+    wanted = tensorflow_releases.requirement_of(version, "keras") if versions.is_version(version) else None
+    minor = f"=={versions.minor(version)}.*" if versions.is_version(version) else ""
+    text = (
+        f"python -m pip install 'keras{wanted or minor}'"
+        if wanted or minor
+        else f"{SEE}  # then keras of TensorFlow's own number"
+    )
+    return command(
+        "install-keras",
+        "Install the Keras of this TensorFlow",
+        text,
+        why="from 2.6 to 2.15 Keras comes as a package with TensorFlow's own number",
     )

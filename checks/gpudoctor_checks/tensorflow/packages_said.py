@@ -20,12 +20,15 @@ from gpudoctor.sdk import Finding, Log, Severity, TensorFlow, Trial, check, weig
 from gpudoctor_checks.said import command, events, first, log_finding, release
 from gpudoctor_checks.tensorflow.packages_remedies import (
     AVX,
+    KERAS_3,
     OLD_NUMPY,
     RIGHT_BINDING,
+    RUNTIME,
     SEE,
     for_keras,
     for_numpy,
     for_protobuf,
+    same_keras,
 )
 
 
@@ -53,15 +56,32 @@ def clash(log: Log, tensorflow: TensorFlow | None, baseline: Trial | None) -> It
     if keras:
         missing = any(each.values.get("why") == "tf-keras-missing" or "tf-keras" in each.text for each in keras)
         missing = missing or any(each.values.get("module") == "tf_keras" for each in keras)
+        newer_file = any(each.values.get("why") == "file-of-keras-3" for each in keras)
+        release_differs = all(each.values.get("why") == "release" for each in keras)
         summary = (
-            "Code for Keras 2 meets Keras 3." if not missing else "Keras 2 is asked for, but tf_keras is not installed."
+            "Keras and TensorFlow are of different releases."
+            if release_differs
+            else "A model saved by Keras 3 is read by Keras 2."
+            if newer_file
+            else "Code for Keras 2 meets Keras 3."
+            if not missing
+            else "Keras 2 is asked for, but tf_keras is not installed."
         )
-        yield log_finding(summary, weight, keras, *for_keras(version, missing=missing), cause="keras3", know=SEE)
+        fixes = (
+            (same_keras(version),)
+            if release_differs
+            else (KERAS_3,)
+            if newer_file
+            else tuple(for_keras(version, missing=missing))
+        )
+        yield log_finding(summary, weight, keras, *fixes, cause="keras3", know=SEE)
     binding = events(log, "nvml_binding")
     if binding:
         summary = "Another package shadows the official NVML bindings."
         yield log_finding(summary, weight, binding, RIGHT_BINDING, cause="pynvml", severity=Severity.WARNING)
-    absent = first(log, "tensorflow_absent")
+    told = events(log, "tensorflow_absent")
+    # the line that names the reason outranks the sentence that every failed import ends with
+    absent = next((each for each in told if each.values.get("why") != "import"), first(log, "tensorflow_absent"))
     if absent is not None and not numpy and not protobuf and not keras:
         why = absent.values.get("why")
         install = command(
@@ -75,7 +95,7 @@ def clash(log: Log, tensorflow: TensorFlow | None, baseline: Trial | None) -> It
             "This interpreter has no TensorFlow." if why == "absent" else "TensorFlow cannot be imported.",
             weight if why == "absent" else weigh_faulty(0.7, baseline),
             (absent,),
-            AVX if why == "instructions" else install,
+            AVX if why == "instructions" else RUNTIME if why == "dll" else install,
             cause="tensorflow-absent",
             know="python -c 'import sys, tensorflow; print(sys.executable)'",
         )

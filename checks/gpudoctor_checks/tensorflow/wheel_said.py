@@ -14,15 +14,12 @@ How to fix
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from gpudoctor.sdk import (
     Evidence,
     Finding,
-    Fix,
     Log,
-    LogEvent,
     Python,
     Trial,
     check,
@@ -31,9 +28,8 @@ from gpudoctor.sdk import (
     versions,
     weigh_faulty,
 )
-from gpudoctor_checks.said import command, events, log_finding, stated
-
-VERSION = re.compile(r"\d{1,2}\.\d{1,2}(?:\.\d{1,2})?")
+from gpudoctor_checks.said import events, log_finding, stated
+from gpudoctor_checks.tensorflow.wheel_remedies import VERSION, fixes_for
 
 
 @check(
@@ -59,7 +55,7 @@ def no_wheel(log: Log, python: Python | None, baseline: Trial | None) -> Iterato
         ),
         weigh_faulty(0.93 if wanted or own else 0.8, baseline),
         found,
-        *_fixes(wanted, own, stated(log, "tf"), found),
+        *fixes_for(wanted, own, stated(log, "tf"), found),
         cause="python-tf-wheel",
         more=(Evidence(label="pip saw", value=seen[:120] or "none", source="log"),),
         know="" if own else "python --version",
@@ -77,32 +73,8 @@ def _by_facts(log: Log, trial: Trial | None) -> Iterator[Finding]:
         f"TensorFlow {wanted} has no wheel for Python {own}.",
         weigh_faulty(0.6, trial),
         (),
-        *_fixes(wanted, own, "", ()),
+        *fixes_for(wanted, own, "", ()),
         cause="python-tf-wheel",
         know="python -m pip download --no-deps tensorflow==" + wanted,
         more=(Evidence(label="has wheels for", value=", ".join(table.python), source="release table"),),
-    )
-
-
-def _fixes(wanted: str, own: str, there: str, found: tuple[LogEvent, ...]) -> Iterator[Fix]:
-    table = tensorflow_releases.release_of(wanted) if wanted else None
-    fitting = tensorflow_releases.releases_for_python(own) if versions.is_version(own) else ()
-    listed = [text for each in found for text in VERSION.findall(each.values.get("versions", ""))]
-    kept = there if there and there != wanted and there in listed else ""
-    newest = kept or (fitting[-1].latest if fitting else max(listed, key=versions.parse, default=""))
-    older = f"python{table.python[-1]}" if table is not None and table.python else "python3.11"
-    package = f"tensorflow=={wanted}" if wanted else "tensorflow"
-    if newest:
-        yield command(
-            "release-with-wheel",
-            "Use a release with a wheel for this Python",
-            f"python -m pip install 'tensorflow=={newest}'  # or keep one that is installed already",
-            why="this Python can install it",
-        )
-    yield command(
-        "older-python",
-        f"An environment with {older}",
-        f"{older} -m venv ~/tf && ~/tf/bin/pip install '{package}'",
-        why="the release has a wheel for that Python",
-        minutes=10,
     )

@@ -22,6 +22,7 @@ ROWS = (
         rf"kernel version (?P<kernel>{VERSION}) does not match DSO version (?P<library>{VERSION})",
     ),
     row("nvml_failed", "Failed to initialize NVML", r"Failed to initialize NVML: (?P<error>[A-Za-z/ ]{1,80})"),
+    row("driver_reported", "NVML library version", r"NVML library version: (?P<nvml>\d{3}\.\d{1,3}(?:\.\d{1,3})?)"),
     row(
         "nvidia_smi_failed",
         "NVIDIA-SMI has failed",
@@ -48,6 +49,8 @@ ROWS = (
     row("device_unavailable", "CUDA-capable device(s)", r"CUDA-capable device\(s\) is/are busy or unavailable"),
     row("device_unavailable", "CUDA-capable devices are", r"CUDA-capable devices are busy or unavailable"),
     row("no_cuda_device", "CUDA-capable device is", r"no CUDA-capable device is detected"),
+    # cuda.h: 216 is CUDA_ERROR_CONTEXT_ALREADY_IN_USE; old StreamExecutors print the number alone
+    row("context_in_use", "(0 vs. 216)", r"CUDA_SUCCESS == dynload::cu\w{1,40}\([^\n]{0,80}\(0 vs\. 216\)"),
     # TF 2.11 to 2.17 say this when they cannot load libcudart; seen with a libcuda that answers (2.13, 2.15, 2.17)
     row(
         "cudart_not_loaded",

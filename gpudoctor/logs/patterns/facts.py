@@ -48,6 +48,9 @@ ROWS = (
         r"\|\s{1,6}\d{1,3}\s{1,6}(?:N/A\s{1,4}N/A\s{1,8})?(?P<pid>\d{1,8})\s{1,8}(?P<type>C\+G|C|M\+C)\s{1,6}(?P<name>[^|\n]{1,60}?)"
         r"\s{1,60}(?P<used_mib>\d{1,7})MiB \|",
     ),
+    row(FACT, "E. Thread", r"\bE\. Thread \|", compute_mode="exclusive_thread"),
+    row(FACT, "E. Process", r"\bE\. Process \|", compute_mode="exclusive_process"),
+    row(FACT, "Prohibited |", r"\bProhibited \|", compute_mode="prohibited"),
     row(FACT, "MiB / ", r"(?P<used_mib>\d{1,7})MiB /\s{1,8}(?P<total_mib>\d{1,7})MiB", source="nvidia-smi"),
     row(
         FACT,
@@ -84,7 +87,14 @@ ROWS = (
     row(FACT, "TensorFlow ==", r"== TensorFlow ==", container="docker", image="ngc"),
     row(FACT, "Keras version", rf"Keras version[^\d\n]{{0,20}}(?P<keras>{NUMBER})"),
     row(FACT, "NumPy version", rf"NumPy version[^\d\n]{{0,20}}(?P<numpy>{NUMBER})"),
-    row("visible_gpus", "Num GPUs Available", r"Num GPUs Available[^\d\n]{1,6}(?P<count>\d{1,3})"),
+    row("visible_gpus", "Num GPUs", r"Num GPUs(?: Available)?[^\d\n]{1,6}(?P<count>\d{1,3})"),
+    row("visible_gpus", "GPU Available: ", r"GPU Available: (?:\[\]|False)", count="0"),
+    row(
+        "visible_gpus",
+        "[PhysicalDevice(name=",
+        r"\[PhysicalDevice\(name='/physical_device:CPU:0', device_type='CPU'\)\]",
+        count="0",
+    ),
     row(
         "variable",
         "CUDA_VISIBLE_DEVICES=",

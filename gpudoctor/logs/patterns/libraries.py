@@ -17,6 +17,13 @@ def dotted_cudnn(values: dict[str, str]) -> dict[str, str]:
     return {**values, "version": f"{number // base}.{number % base // 100}.{number % 100}"}
 
 
+def dotted_pair(values: dict[str, str]) -> dict[str, str]:
+    """Return the fields with "7201" as 7.2.1, where the release counts so."""
+    return {
+        name: dotted_cudnn({"version": text})["version"] if text.isdecimal() else text for name, text in values.items()
+    }
+
+
 ROWS = (
     row(
         "dlopen_failed",
@@ -46,6 +53,17 @@ ROWS = (
         "cudnn_mismatch",
         "CuDNN library",
         r"Loaded runtime CuDNN library: (?P<loaded>[\d.]{1,20}?) but source was compiled with: (?P<compiled>\d[\d.]{0,18}\d)",
+    ),
+    row(
+        "cudnn_mismatch",  # TF before 1.10
+        "CuDNN library",
+        r"Loaded runtime CuDNN library: (?P<loaded>\d{4,5}) \(compatibility version \d{4,5}\) but source was compiled with (?P<compiled>\d{4,5})",
+        refine=dotted_pair,
+    ),
+    row(
+        "dlopen_failed",
+        "Could not find '",
+        rf"Could not find '(?P<library>{LIBRARY})'\. TensorFlow requires that this DLL",
     ),
     row(
         "handle_failed",

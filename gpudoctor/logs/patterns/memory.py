@@ -26,7 +26,7 @@ ROWS = (
     row(
         "oom_tensor",
         "OOM when allocating",
-        r"OOM when allocating tensor (?:with|of) shape ?(?P<shape>\[[\d,\? ]{0,80}\]) and type (?P<type>\w{1,20})"
+        r"OOM when allocating tensor (?:with|of) shape ?(?P<shape>\[[\d,\? ]{0,80}\])(?: and type (?P<type>\w{1,20}))?"
         r"(?: on (?P<device>/[\w:/]{1,80}))?(?: by allocator (?P<allocator>\w{1,60}))?",
     ),
     row(

@@ -60,16 +60,44 @@ ROWS = (
     row(
         KERAS,
         "Unrecognized keyword arguments",
-        r"Unrecognized keyword arguments(?: passed to \w{1,40})?: [\[{]'(?P<argument>batch_shape|batch_input_shape|synchronized|lr|decay)'",
+        r"Unrecognized keyword arguments(?: passed to \w{1,40})?: [\[{]'(?P<argument>batch_input_shape|synchronized|lr|decay)'",
+    ),
+    # a name that only Keras 3 writes into a file: the one that reads it is Keras 2
+    row(
+        KERAS,
+        "Unrecognized keyword arguments",
+        r"Unrecognized keyword arguments(?: passed to \w{1,40})?: [\[{]'(?P<argument>batch_shape)'",
+        why="file-of-keras-3",
     ),
     row(
         KERAS,
         "ImportError: cannot import",
         r"cannot import name '(?P<name>[\w.]{1,60})' from '(?:partially initialized module ')?(?:tensorflow\.)?keras[\w.]{0,60}'",
     ),
+    row(KERAS, "not recognized: {'", r"Argument\(s\) not recognized: \{'(?P<argument>lr|decay)'"),
+    row(
+        KERAS,
+        "has no attribute 'register_",
+        r"module 'tensorflow\.compat\.v2\.__internal__' has no attribute 'register_\w{1,60}'",
+        why="release",
+    ),
+    row(
+        KERAS,
+        "from 'tensorflow.python.eager",
+        r"cannot import name 'get_config' from 'tensorflow\.python\.eager\.context'",
+        why="release",
+    ),
+    row(KERAS, "variables, but received", r"expected \d{1,5} variables, but received \d{1,5} variables during loading"),
     row(ABSENT, "No module named", r"No module named ['\"]?tensorflow['\"]?(?![\w.])", why="absent"),
     row(ABSENT, "Failed to load the native TensorFlow", r"Failed to load the native TensorFlow runtime", why="import"),
-    row(ABSENT, "DLL load failed", r"DLL load failed[^\n]{0,40}_pywrap_tensorflow_internal", why="import"),
+    # _pywrap_tensorflow_internal from 2.x on; 1.x named no module, or its own: one of its libraries is missing
+    row(ABSENT, "DLL load failed", r"DLL load failed[^\n]{0,40}_pywrap_tensorflow_internal", why="dll"),
+    row(
+        ABSENT,
+        "DLL load failed",
+        r"DLL load failed: (?:The specified module could not be found|A dynamic link library)",
+        why="dll",
+    ),
     row(
         ABSENT,
         "compiled to use AVX",
@@ -90,7 +118,11 @@ ROWS = (
         rf"Unable to find installation candidates for {PACKAGE} ?(?P<wanted>[^\n]{{0,30}})",
     ),
     row(NO_WHEEL, "wheels with a matching", r"tensorflow\S{0,60} has no wheels with a matching (?:Python|platform)"),
-    row(NO_WHEEL, "whl is not a supported", r"tensorflow\S{0,100} is not a supported wheel on this platform"),
+    row(
+        NO_WHEEL,
+        "whl is not a supported",
+        r"tensorflow\S{0,60}?(?:-cp(?P<tag>[23]\d{1,2})-\S{0,60})? is not a supported wheel on this platform",
+    ),
     row("conda_build", "_tflow_select", r"_tflow_select\s{1,40}[\d.]{1,12}\s{1,40}(?P<build>[a-z]{2,8})\b"),
     row(
         "conda_build",

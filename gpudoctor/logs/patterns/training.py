@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from gpudoctor.logs.pattern import row
 
+EPOCH = "epoch"
 ROWS = (
+    # fit() prints it before the first step of each epoch: with no error after it, training ran
+    row(EPOCH, "Epoch ", r"(?:^|[\s:>\]])Epoch \d{1,6}/\d{1,6}\s{0,4}$"),
     row(
         "retracing",
         "Tracing is expensive",

@@ -1,0 +1,48 @@
+"""A libcuda that shadows the driver's own: CUDA's stub, or on WSL a folder that comes before Windows' part."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from gpudoctor.sdk import Environment, Evidence, Finding, Host, Log, LogEvent, Trial, weigh_unusable
+from gpudoctor_checks.driver.cuinit_events import FIND_LIBCUDA, LIKELY, SEE_LIBCUDA, WSL_FIRST
+from gpudoctor_checks.said import events, first, log_finding, on_wsl
+
+
+def shadowed(log: Log, host: Host | None, env: Environment | None, trial: Trial | None) -> Iterator[Finding]:
+    """On WSL a folder of stubs, or of another libcuda, must not come before WSL's own."""
+    path = (env.get("LD_LIBRARY_PATH") if env is not None else None) or ""
+    if not on_wsl(host) or "stubs" not in path or first(log, "gpu_created") is not None:
+        return
+    ahead = path.split(":")[0].endswith(("wsl/lib", "lxss/lib"))
+    yield log_finding(
+        "On WSL the loader's path holds a folder with CUDA's stub of libcuda.",
+        weigh_unusable(0.55 if ahead else 0.7, trial),
+        events(log, "variable"),
+        WSL_FIRST,
+        cause="wsl-libcuda",
+        know=SEE_LIBCUDA,
+        more=(Evidence(label="LD_LIBRARY_PATH", value=path[:160], source="environment"),),
+    )
+
+
+def stub_found(lines: tuple[LogEvent, ...], host: Host | None, trial: Trial | None) -> Iterator[Finding]:
+    weight = weigh_unusable(LIKELY, trial)
+    if on_wsl(host):
+        yield log_finding(
+            "WSL's own libcuda is not the one that is found.",
+            weight,
+            lines,
+            WSL_FIRST,
+            cause="wsl-libcuda",
+            know=SEE_LIBCUDA,
+        )
+        return
+    yield log_finding(
+        "A stub or no libcuda is found; the driver's own lies elsewhere.",
+        weight,
+        lines,
+        FIND_LIBCUDA,
+        cause="container-no-gpu",
+        know="find / -name 'libcuda.so*' 2>/dev/null",
+    )

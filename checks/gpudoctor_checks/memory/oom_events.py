@@ -1,0 +1,45 @@
+"""Reads the events of a run that ended out of memory: where the allocator lies, what one chunk holds, who held the rest."""
+
+from __future__ import annotations
+
+from gpudoctor.sdk import Gpus, Log, LogEvent, Missing
+from gpudoctor_checks.said import events
+
+SLIVER_SHARE = 0.5  # policy: TensorFlow takes nearly all of a free card (gpu_device.cc), so less than half was free
+SLIVER_BYTES = 1 << 30  # policy: no card that trains has less than 2 GiB, so a pool below 1 GiB is a rest
+ONE_ARRAY_SHARE = 0.7  # policy: one chunk with most of the pool is no layer's
+
+
+def on_host(event: LogEvent) -> bool:
+    allocator, device = event.values.get("allocator", "").lower(), event.values.get("device", "").lower()
+    return "cpu" in allocator + device or "host" in allocator  # a device's name begins with /job:localhost
+
+
+def number(event: LogEvent, name: str) -> int:
+    text = event.values.get(name, "")
+    return int(text) if text.isdecimal() else 0
+
+
+def one_array(event: LogEvent) -> bool:
+    sizes = [part.partition("x")[2] for part in event.values.get("holders", "").split()]
+    largest = max((int(size) for size in sizes if size.isdecimal()), default=0)
+    pool = number(event, "pool_bytes") or number(event, "limit_bytes")
+    return bool(pool) and largest >= ONE_ARRAY_SHARE * pool
+
+
+def held_before(
+    log: Log, dumps: list[LogEvent], device: tuple[LogEvent, ...], gpus: Gpus | None
+) -> tuple[LogEvent, ...] | None:
+    """Return the lines that show that the GPU was held before TensorFlow came; None for none."""
+    totals = [each.memory.total_bytes for each in gpus or () if not isinstance(each.memory.total_bytes, Missing)]
+    card = max(totals, default=0)
+    least = SLIVER_SHARE * card if card else SLIVER_BYTES
+    slivers = [each for each in dumps if 0 < number(each, "limit_bytes") < least and not on_host(each)]
+    context = [each for each in device if each.values.get("why") == "context" or "call" in each.values]
+    rest = [
+        each
+        for each in events(log, "device_memory")
+        if number(each, "free_bytes") < SLIVER_SHARE * number(each, "total_bytes")
+    ]
+    found = (*slivers, *context, *(rest if device else ()))
+    return found or None

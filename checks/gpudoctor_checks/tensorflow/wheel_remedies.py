@@ -1,0 +1,68 @@
+"""Cures of a wheel that does not exist: a release that has one for this Python, or a Python that the release serves."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from gpudoctor.sdk import Fix, LogEvent, tensorflow_releases, versions
+from gpudoctor_checks.said import by_hand, command
+
+BITS = by_hand(
+    "python-64-bit",
+    "Install a 64-bit Python",
+    "python -c \"import struct; print(struct.calcsize('P') * 8)\"  # 32: install the 64-bit Python, then the wheel again",
+    why="the wheel is for this Python version, and TensorFlow has wheels for 64 bits only",
+)
+# the last Python with wheels of TensorFlow 1.x (PyPI, tensorflow 1.13 to 1.15)
+LAST_FOR_1 = "python3.7"
+VERSION = re.compile(r"\d{1,2}\.\d{1,2}(?:\.\d{1,2})?")
+
+
+def fixes_for(wanted: str, own: str, there: str, found: tuple[LogEvent, ...]) -> Iterator[Fix]:
+    table = tensorflow_releases.release_of(wanted) if wanted else None
+    fitting = tensorflow_releases.releases_for_python(own) if versions.is_version(own) else ()
+    listed = [text for each in found for text in VERSION.findall(each.values.get("versions", ""))]
+    kept = there if there and there != wanted and there in listed else ""
+    newest = kept or (fitting[-1].latest if fitting else max(listed, key=versions.parse, default=""))
+    if versions.is_version(own) and any(
+        _tag(each) and versions.parse(_tag(each)) == versions.parse(own)[:2] for each in found
+    ):
+        yield BITS
+    older = (
+        f"python{table.python[-1]}"
+        if table is not None and table.python
+        else LAST_FOR_1
+        if wanted.startswith("1.")
+        else "python3.11"
+    )
+    package = f"tensorflow=={wanted}" if wanted else "tensorflow"
+    older_python = command(
+        "older-python",
+        f"An environment with {older}",
+        f"{older} -m venv ~/tf && ~/tf/bin/pip install '{package}'",
+        why="the release has a wheel for that Python",
+        minutes=10,
+    )
+    # a program for 1.x does not run on 2.x; and where pip saw no version at all, none is there for this Python
+    another = bool(wanted and newest) and versions.parse(newest)[0] != versions.parse(wanted)[0]
+    nothing = any(each.values.get("versions", "").strip() == "none" for each in found)
+    if another or nothing:
+        yield older_python
+        if nothing:
+            return
+    if newest:
+        yield command(
+            "release-with-wheel",
+            "Use a release with a wheel for this Python",
+            f"python -m pip install 'tensorflow=={newest}'  # or keep one that is installed already",
+            why="this Python can install it",
+        )
+    if not another:
+        yield older_python
+
+
+def _tag(event: LogEvent) -> str:
+    """Return "3.5" of a wheel's name with cp35 in it; '' for none."""
+    digits = event.values.get("tag", "")
+    return f"{digits[0]}.{digits[1:]}" if digits else ""
