@@ -12,7 +12,7 @@ from gpudoctor.model.missing import Maybe, Missing, either
 from gpudoctor.model.record import dataclass
 from gpudoctor.model.run import HIGHLY, MODERATELY, Breakdown, Calls, HotLine, HotLines, MachineOverTime, StepTimes
 from gpudoctor.model.session import Session
-from gpudoctor.profile.steps import Loop, overlap, tracing_times
+from gpudoctor.profile.steps import Loop, Stretch, overlap, tracing_times
 
 ENOUGH_STEPS = 20  # TraceML asks as many steady steps before it says "critical"
 # Policy: confidence of the shares. A device plane or a CPU (synchronous) leaves no doubt of what waits for what.
@@ -48,12 +48,12 @@ def step_times(
     steps, span = sum(each.steps for each in loop.steady), sum(each.span_s for each in loop.steady)
     overlaps = steps_per_execution > 1 or loop.record.overlaps
     window, plane = _window(windows), _plane(session, windows, machine)
-    stamped = _stamped(loop, span, overlaps=overlaps)
+    stamped = _stamped(loop.steady, loop, span, overlaps=overlaps)
     device = _device(window, machine, plane)
     shares = _shares(
         _waiting(stamped, window, device, plane), device, _traced(session, loop, span), _host(lines, loop, span, calls)
     )
-    agree = _agree(stamped, window)
+    agree = _agree((stamped, _meanwhile(loop, overlaps=overlaps)), window)
     methods = (*(("stamps",) if not isinstance(stamped, Missing) else ()), *(("window",) if window is not None else ()))
     confidence, basis = _confidence(methods, agree, plane=plane, steps=steps, apart=loop.apart)
     return StepTimes(
@@ -68,7 +68,7 @@ def step_times(
         shares=shares,
         input_class=input_class(shares.input),
         methods=methods,
-        window_input_share=window.input_share if window is not None else Missing("no profiler window"),
+        window_input_share=window.input_share if window is not None else _no_window(session, loop),
         agree=agree,
         device_plane=plane,
         confidence=confidence,
@@ -118,7 +118,7 @@ def _plane(session: Session, windows: Sequence[WindowShare], machine: MachineOve
     return "closed" if windows else "not recorded"
 
 
-def _stamped(loop: Loop, span: float, *, overlaps: bool) -> Maybe[float]:
+def _stamped(stretches: Sequence[Stretch], loop: Loop, span: float, *, overlaps: bool) -> Maybe[float]:
     if loop.record.kind == "call":
         outside = _outside(loop, span) if span > 0 else 1.0
         if outside < MODERATELY:
@@ -128,13 +128,28 @@ def _stamped(loop: Loop, span: float, *, overlaps: bool) -> Maybe[float]:
         return Missing("with steps_per_execution > 1 fetches run beside compute; only a profiler window tells")
     if span <= 0:
         return Missing("no steady step")
-    return min(1.0, sum(each.wait_s for each in loop.steady) / span)
+    return min(1.0, sum(each.wait_s for each in stretches) / span)
 
 
-def _agree(stamped: Maybe[float], window: WindowShare | None) -> Maybe[bool]:
-    if isinstance(stamped, Missing) or window is None or isinstance(window.input_share, Missing):
+def _meanwhile(loop: Loop, *, overlaps: bool) -> Maybe[float]:
+    """Return what the stamps saw during the windows: a pipeline may be slower before or behind them."""
+    span = sum(each.span_s for each in loop.profiled)
+    return (
+        Missing("no window") if loop.record.kind == "call" else _stamped(loop.profiled, loop, span, overlaps=overlaps)
+    )
+
+
+def _agree(stamped: Sequence[Maybe[float]], window: WindowShare | None) -> Maybe[bool]:
+    known = [each for each in stamped if not isinstance(each, Missing)]
+    if not known or window is None or isinstance(window.input_share, Missing):
         return Missing("one method only")
-    return abs(stamped - window.input_share) <= AGREE_WITHIN
+    return min(abs(each - window.input_share) for each in known) <= AGREE_WITHIN
+
+
+def _no_window(session: Session, loop: Loop) -> Missing:
+    """Return why there is no window."""
+    why = [each.reason for each in session.windows if each.process == loop.record.process and each.reason]
+    return Missing(why[-1] if why else "no profiler window")
 
 
 def _shares(waiting: Maybe[float], device: Maybe[float], traced: float, host: float) -> Breakdown:

@@ -82,6 +82,9 @@ class SessionWriter:
             self._db.execute("ROLLBACK")
             raise
         self._db.execute("COMMIT")
+        for process, window, trace in self.spool.traces():
+            self.keep_trace(process, window, trace.read_bytes())
+            trace.unlink()
         return taken
 
     def _unread(self) -> Iterator[tuple[str, int]]:
@@ -175,24 +178,26 @@ def _session(database: sqlite3.Connection, path: Path) -> Session:
     members: dict[str, Any] = {"schema_version": version, "session": path.name}  # killed before it had a name
     for key, value in database.execute("SELECT key, value FROM meta"):
         if key in META:
-            members[key] = _value(value)
+            members[key] = kept(value)
     for name, table in TABLES.items():
-        there = {row["name"] for row in database.execute(f"PRAGMA table_info({name})")}  # an older gpudoctor's may lack some
+        there = {
+            row["name"] for row in database.execute(f"PRAGMA table_info({name})")
+        }  # an older gpudoctor's may lack some
         columns = [each for each in table.columns if each in there]
         if not columns:
             continue
         order = ", ".join(table.key) or "rowid"
         rows = database.execute(f"SELECT {', '.join(columns)} FROM {name} ORDER BY {order}")  # noqa: S608  # names of ours
-        members[name] = [_row(each) for each in rows]
+        members[name] = [members_of(each) for each in rows]
     alive = Spool(spool_folder(path)).owner_alive()
     if members.get("outcome", "running") == "running" and not alive:
         members["outcome"] = "cut_short"
     return codec.typed(members, Session)
 
 
-def _row(row: sqlite3.Row) -> dict[str, Any]:
+def members_of(row: sqlite3.Row) -> dict[str, Any]:
     """Return the columns that are known; the rest takes the record's default."""
-    return {name: _value(row[name]) for name in row.keys() if row[name] is not None}  # noqa: SIM118  # a Row iterates values
+    return {name: kept(row[name]) for name in row.keys() if row[name] is not None}  # noqa: SIM118  # a Row iterates values
 
 
 def _column(value: object) -> object:
@@ -202,7 +207,8 @@ def _column(value: object) -> object:
     return f"\0{codec.compact(value)}".encode()
 
 
-def _value(value: Any) -> Any:
+def kept(value: Any) -> Any:
+    """Return what `_column` gave to SQLite."""
     if isinstance(value, bytes):
         return codec.loads(value[1:])
     return value

@@ -7,6 +7,7 @@ nobody reads. A line that is cut off by a kill is not read until it is whole, wh
 from __future__ import annotations
 
 import os
+import shutil
 from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
@@ -15,6 +16,7 @@ from typing import Any
 from gpudoctor import codec
 
 OWNER = "owner"
+TRACE = ".xplane.pb"  # agent/windows.py
 MOST_GENERATIONS = 64
 CHUNK = 1 << 24  # an agent's file is closed at 4 MiB (agent/spool.py)
 
@@ -57,6 +59,16 @@ class Spool:
                     if path.stat().st_size == read.get(file, -1):
                         path.unlink()
 
+    def traces(self) -> list[tuple[str, int, Path]]:
+        """Return the profiler traces that agents have put here: process, window, file."""
+        found: list[tuple[str, int, Path]] = []
+        with suppress(OSError):
+            for name in os.listdir(self.folder):  # noqa: PTH208
+                process, _, number = name.removesuffix(TRACE).partition(".")
+                if name.endswith(TRACE) and number.isdecimal():
+                    found.append((process, int(number), self.folder / name))
+        return sorted(found)
+
     def claim(self) -> None:
         """Note this process as the one that writes the session."""
         (self.folder / OWNER).write_text(identity(os.getpid()), encoding="ascii")
@@ -75,10 +87,7 @@ class Spool:
 
     def remove(self) -> None:
         """Remove the folder and all in it."""
-        with suppress(OSError):
-            for name in os.listdir(self.folder):  # noqa: PTH208
-                (self.folder / name).unlink()
-            self.folder.rmdir()
+        shutil.rmtree(self.folder, ignore_errors=True)
 
 
 def _order(file: str) -> tuple[int, str]:

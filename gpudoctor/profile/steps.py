@@ -39,12 +39,16 @@ class Stretch:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Loop:
-    """A loop with all of its rows added up. `stretches` in order; `steady` of them are behind the warm-up."""
+    """A loop with all of its rows added up. `stretches` in order; `steady` of them are behind the warm-up.
+
+    `profiled`: those during profiler windows, which cost time; they are not among the steady ones.
+    """
 
     record: LoopRecord
     stretches: tuple[Stretch, ...]
     steady: tuple[Stretch, ...]
     apart: bool = True
+    profiled: tuple[Stretch, ...] = ()
 
     @property
     def steps(self) -> int:
@@ -75,8 +79,10 @@ def _loops(session: Session) -> Iterator[Loop]:
         phases = _phases(session.phases, record)
         stretches = tuple(each for each in _stretches(counters, phases, record) if each.steps > 0)
         if stretches:
-            steady, apart = _steady(stretches, session, record)
-            yield Loop(record=record, stretches=stretches, steady=steady, apart=apart)
+            profiled = _during(stretches, _window_times(session, record.process))
+            left = tuple(each for each in stretches if each not in profiled) or stretches
+            steady, apart = _steady(left, session, record)
+            yield Loop(record=record, stretches=stretches, steady=steady, apart=apart, profiled=profiled)
 
 
 def _groups(loops: Sequence[LoopRecord]) -> list[list[LoopRecord]]:
@@ -170,6 +176,18 @@ def _between(points: Sequence[tuple[float, float, float, float]]) -> Iterator[St
                 wait_s=max(0.0, after[2] - before[2]),
                 inside_s=max(0.0, after[3] - before[3]),
             )
+
+
+def _window_times(session: Session, process: str) -> list[tuple[float, float]]:
+    return [
+        (each.started_at, each.ended_at)
+        for each in session.windows
+        if each.process == process and not isinstance(each.ended_at, Missing)
+    ]
+
+
+def _during(stretches: Sequence[Stretch], times: Sequence[tuple[float, float]]) -> tuple[Stretch, ...]:
+    return tuple(each for each in stretches if overlap(times, each.start, each.end) > 0)
 
 
 def _steady(stretches: tuple[Stretch, ...], session: Session, record: LoopRecord) -> tuple[tuple[Stretch, ...], bool]:

@@ -1,11 +1,13 @@
 """What profiler windows show of their steps: XProf's own input share, and the device's part where there is a device plane.
 
 Device work outranks waiting for input: at a moment when the device computes, nothing is starved. A sum of fetch times over step
-times is equal to it only where nothing overlaps.
+times is equal to it only where nothing overlaps. Without a GPU the executor's threads are the device: with
+`steps_per_execution` > 1 the next fetch runs beside them.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -18,6 +20,10 @@ from gpudoctor.profile.xplane import Plane, Span, planes
 MARKERS = frozenset({"train", "gpudoctor_step"})  # XProf's step marker, as Keras and the TensorFlow guide name it
 FETCHES = ("IteratorGetNext", "IteratorGetNextAsOptional", "IteratorGetNextSync")  # <op>Op::DoCompute in host planes
 DEVICE = "/device:GPU"
+WORK = "ExecutorState::Process"  # an operation under way in an executor's thread; asynchronous ones return at once
+PIPELINE_THREADS = ("tf_data_",)  # tf.data's own executors: their work is the input's
+SCAN = re.compile(r"ReduceIterator::Root(::\w+)*::Scan(?P<input>::\w+)?")  # `for batch in dataset` in a tf.function
+FEWEST_FETCHES = 4  # three whole steps
 
 
 def window_shares(path: Path, session: Session) -> tuple[WindowShare, ...]:
@@ -32,35 +38,62 @@ def window_shares(path: Path, session: Session) -> tuple[WindowShare, ...]:
 
 
 def window_share(data: bytes) -> WindowShare | None:
-    """Return what one trace shows; None without a step marker, or where it is no trace."""
+    """Return what one trace shows; None without steps, or where it is no trace."""
     try:
-        seen = list(planes(data, _wanted))
+        seen = list(planes(data, _kind))
     except ValueError:
         return None
-    markers = [span for plane in seen for name, spans in plane.events.items() if name in MARKERS for span in spans]
-    steps = merged(markers)
+    steps, count = _steps(seen)
     total = _length(steps)
-    if not markers or total <= 0:
+    if not count or total <= 0:
         return None
-    fetches = merged(
-        [span for plane in seen for name, spans in plane.events.items() if _is_fetch(name) for span in spans]
-    )
     device = _device(seen)
-    at_work = merged(device or [])
-    starved = common(fetches, steps)
+    at_work = merged(_of(seen, "work") if device is None else device)
+    waits = _waits(seen)
+    fetched: Maybe[float] = Missing("nothing is fetched from tf.data in the window")
+    starved = common(waits, steps)
     waiting = _length(starved) - _length(common(starved, at_work))
     share: Maybe[float] = Missing("no device plane") if device is None else _length(common(at_work, steps)) / total
     return WindowShare(
-        steps=len(markers),
-        step_s=total / len(markers),
-        input_share=max(0.0, waiting / total),
+        steps=count,
+        step_s=total / count,
+        input_share=max(0.0, waiting / total) if waits else fetched,
         device_plane=device is not None,
         device_share=share,
     )
 
 
-def _wanted(plane: str, name: str) -> bool:
-    return plane.startswith(DEVICE) or name in MARKERS or _is_fetch(name)
+def _steps(seen: Sequence[Plane]) -> tuple[list[Span], int]:
+    """Return the time of whole steps and how many: marked ones, else from one fetch (or scanned step) to the next."""
+    markers = _of(seen, "marker")
+    if markers:
+        return merged(markers), len(markers)
+    starts = sorted(start for start, _ in _of(seen, "fetch") or _of(seen, "scan"))
+    if len(starts) < FEWEST_FETCHES:
+        return [], 0
+    return [(starts[0], starts[-1])], len(starts) - 1
+
+
+def _waits(seen: Sequence[Plane]) -> list[Span]:
+    return merged(_of(seen, "fetch") or _of(seen, "scan input"))
+
+
+def _of(seen: Sequence[Plane], kind: str) -> list[Span]:
+    return [span for plane in seen for span in plane.events.get(kind, ())]
+
+
+def _kind(plane: str, line: str, name: str) -> str:
+    """Return what an event is, "" for nothing that counts here."""
+    if plane.startswith(DEVICE):
+        return "device"
+    if name in MARKERS:
+        return "marker"
+    if _is_fetch(name):
+        return "fetch"
+    if name == WORK and not line.startswith(PIPELINE_THREADS):
+        return "work"
+    scan = SCAN.fullmatch(name)
+    return "" if scan is None else "scan input" if scan["input"] else "scan"
 
 
 def _is_fetch(name: str) -> bool:
@@ -70,8 +103,7 @@ def _is_fetch(name: str) -> bool:
 
 def _device(seen: Sequence[Plane]) -> list[Span] | None:
     """Return all spans of GPU planes; None where there is no such plane, or an empty one: its counters are closed."""
-    spans = [span for plane in seen if plane.name.startswith(DEVICE) for each in plane.events.values() for span in each]
-    return spans or None
+    return _of(seen, "device") or None
 
 
 def merged(spans: Sequence[Span]) -> list[Span]:

@@ -1,4 +1,4 @@
-"""Events of a TensorFlow profile (a serialised XSpace), by name: only what is asked for is decoded.
+"""Events of a TensorFlow profile (a serialised XSpace), sorted into kinds: only what is asked for is decoded.
 
 TensorFlow ships the schema, but gpudoctor's own environment need not have TensorFlow, and starting the user's to read a few
 sums would take seconds. The wire format of protocol buffers is stable by contract; the field numbers are those of xplane.proto.
@@ -12,45 +12,51 @@ from gpudoctor.model.record import dataclass
 
 VARINT, FIXED64, BYTES, FIXED32 = 0, 1, 2, 5  # protobuf's wire types
 PLANES, PLANE_NAME, PLANE_LINES, PLANE_EVENTS = 1, 2, 3, 4  # XSpace.planes; XPlane.name, lines, event_metadata
-LINE_START_NS, LINE_EVENTS = 3, 4  # XLine.timestamp_ns, events
+LINE_NAME, LINE_START_NS, LINE_EVENTS = 2, 3, 4  # XLine.name, timestamp_ns, events
 EVENT_KIND, EVENT_OFFSET_PS, EVENT_DURATION_PS = 1, 2, 3  # XEvent.metadata_id, offset_ps, duration_ps
 MAP_VALUE, KIND_ID, KIND_NAME = 2, 1, 2  # map entry; XEventMetadata.id, name
 PICO = 1e-12
 NANO = 1e-9
 
 Span = tuple[float, float]
+Sort = Callable[[str, str, str], str]  # names of plane, line (a thread) and event -> kind, "" for what is not wanted
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plane:
-    """One plane: its name and the spans (start, end in seconds) of the wanted events by name."""
+    """One plane: its name and the spans (start, end in seconds) of the wanted events by kind."""
 
     name: str
     events: dict[str, list[Span]]
 
 
-def planes(data: bytes, wanted: Callable[[str, str], bool]) -> Iterator[Plane]:
-    """Yield the planes with the events whose plane and name are wanted. Raises ValueError for anything but an XSpace."""
+def planes(data: bytes, sort: Sort) -> Iterator[Plane]:
+    """Yield the planes with the events that are wanted. Raises ValueError for anything but an XSpace."""
     try:
         for number, value in _fields(memoryview(data)):
             if number == PLANES and isinstance(value, memoryview):
-                yield _plane(value, wanted)
+                yield _plane(value, sort)
     except IndexError as error:
         message = "not a profile: it ends in the middle"
         raise ValueError(message) from error
 
 
-def _plane(data: memoryview, wanted: Callable[[str, str], bool]) -> Plane:
+def _plane(data: memoryview, sort: Sort) -> Plane:
     parts = [(number, value) for number, value in _fields(data) if isinstance(value, memoryview)]
-    name = next((bytes(value).decode("utf-8", "replace") for number, value in parts if number == PLANE_NAME), "")
-    kinds = dict(_kind(value) for number, value in parts if number == PLANE_EVENTS)
-    chosen = {key: kind for key, kind in kinds.items() if wanted(name, kind)}
+    name = next((_text(value) for number, value in parts if number == PLANE_NAME), "")
+    names = dict(_kind(value) for number, value in parts if number == PLANE_EVENTS)
     events: dict[str, list[Span]] = {}
-    for number, value in parts if chosen else ():
+    for number, value in parts:
         if number == PLANE_LINES:
-            for kind, span in _line(value, chosen):
+            line = next((_text(each) for key, each in _fields(value) if key == LINE_NAME), "")
+            kinds = {key: kind for key, event in names.items() if (kind := sort(name, line, event))}
+            for kind, span in _line(value, kinds) if kinds else ():
                 events.setdefault(kind, []).append(span)
     return Plane(name=name, events=events)
+
+
+def _text(value: int | memoryview) -> str:
+    return bytes(value).decode("utf-8", "replace") if isinstance(value, memoryview) else ""
 
 
 def _kind(entry: memoryview) -> tuple[int, str]:
@@ -61,7 +67,7 @@ def _kind(entry: memoryview) -> tuple[int, str]:
                 if inner == KIND_ID and isinstance(each, int):
                     key = each
                 elif inner == KIND_NAME and isinstance(each, memoryview):
-                    name = bytes(each).decode("utf-8", "replace")
+                    name = _text(each)
     return key, name
 
 

@@ -24,7 +24,7 @@ BEAT_S = 1.0  # policy: a kill loses at most two of these
 END_WAIT_S = 1.0  # at exit, for a beat under way
 MOST_QUEUED = 20_000
 
-ALWAYS = ("tables", "memory", "sampler")  # what beats without hooking anything
+ALWAYS = ("tables", "memory", "sampler", "windows")  # what beats without hooking anything
 
 Message = Tuple[str, Dict[str, Any]]
 

@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from . import core, hidden, losses, pipeline, places, settings, tables
+from . import core, hidden, losses, pipeline, places, settings, tables, windows
 
 METHODS = ("train_on_batch", "test_on_batch", "predict_on_batch")
 
@@ -161,7 +161,8 @@ def _counted(original: Any, name: str) -> Any:
         if core.process.off:
             return original(self, *args, **kwargs)
         start = time.perf_counter()
-        result = original(self, *args, **kwargs)
+        with windows.step():
+            result = original(self, *args, **kwargs)
         try:
             _count(self, name, time.perf_counter() - start, places.frame_at(1))
             if name == "train_on_batch":

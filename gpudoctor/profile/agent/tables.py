@@ -25,13 +25,18 @@ def tensorflow_module(name: str) -> Any:
     return sys.modules["tensorflow.python." + name]
 
 
+def loaded(name: str) -> Any | None:
+    """Return a module of TensorFlow's, or None where it is not loaded."""
+    return sys.modules.get("tensorflow.python." + name)
+
+
 class Loop:
     """One row. Outside graphs the sums live here; inside, in row `number` of the tables."""
 
-    __slots__ = ("count", "ends", "in_graph", "inside", "made_at", "number", "seen", "wait")
+    __slots__ = ("count", "ends", "in_graph", "inside", "label", "made_at", "number", "seen", "wait")
 
-    def __init__(self, number: int, *, in_graph: bool) -> None:
-        self.number, self.in_graph, self.made_at = number, in_graph, time.time()
+    def __init__(self, number: int, *, in_graph: bool, label: str = "") -> None:
+        self.number, self.in_graph, self.made_at, self.label = number, in_graph, time.time(), label
         self.count = 0
         self.wait: float | None = 0.0
         self.ends: float | None = 0.0
@@ -53,14 +58,14 @@ class Tables:
 tables = Tables()
 
 
-def new_loop(*, in_graph: bool, **values: Any) -> Loop | None:
+def new_loop(*, in_graph: bool, label: str, **values: Any) -> Loop | None:
     """Add a loop and tell it; None when there are too many."""
     with tables.lock:
         if len(tables.loops) >= MOST_LOOPS:
             return None
-        loop = Loop(len(tables.loops), in_graph=in_graph)
+        loop = Loop(len(tables.loops), in_graph=in_graph, label=label)
         tables.loops.append(loop)
-    core.emit("loops", loop=loop.number, made_at=loop.made_at, **values)
+    core.emit("loops", loop=loop.number, made_at=loop.made_at, label=label, **values)
     core.ensure_beating()
     return loop
 

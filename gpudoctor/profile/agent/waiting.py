@@ -23,6 +23,7 @@ WATCHED = {
     "tensorflow.python.ops.script_ops": "call_sites",
     "tensorflow.python.eager.polymorphic_function.tracing_compilation": "traces",
     "tensorflow.python.framework.ops": "syncs",
+    "tensorflow.python.profiler.profiler_v2": "windows",
     "keras.src.callbacks.callback_list": "keras_hooks",
     "keras.src.callbacks": "keras_hooks",
     "tf_keras.src.callbacks": "keras_hooks",

@@ -1,0 +1,184 @@
+"""Train with a seeded input delay and a seeded compute time; print what each takes alone, then train for gpudoctor to see.
+
+Both are slept away inside TensorFlow (`jit`: spun in XLA), so that no core is fought for. What is measured alone is measured
+with the recorder switched off, in functions of its own.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any
+
+import keras
+import numpy as np
+import tensorflow as tf
+
+BATCH = np.zeros((8, 4), np.float32), np.zeros((8, 1), np.float32)
+SHAPES = tf.TensorSpec((8, 4)), tf.TensorSpec((8, 1))
+ALONE_S, REPEATS = 2.0, 3  # other load only lengthens: the shortest of three
+
+
+def slept(tensor: Any, seconds: float) -> Any:
+    def sleep(value: Any) -> Any:
+        time.sleep(seconds)
+        return value
+
+    if seconds <= 0:
+        return tensor
+    result = tf.py_function(sleep, [tensor], tf.float32)
+    result.set_shape(tensor.shape)
+    return result
+
+
+class Compute(keras.layers.Layer):
+    """Takes its time, once a step: forward only."""
+
+    def __init__(self, seconds: float, rounds: int) -> None:
+        super().__init__()
+        self.seconds, self.rounds = seconds, rounds
+
+    def call(self, x: Any) -> Any:
+        some = tf.reduce_sum(x) * 0.0  # what does not need the batch would run beside the fetch
+        if self.rounds:
+            square = tf.eye(256) * 0.5 + some
+            spun = tf.while_loop(lambda at, _: at < self.rounds, lambda at, m: (at + 1, m @ square), (0, square))[1]
+            return x + tf.stop_gradient(tf.reduce_sum(spun)) * 0.0
+        return x + tf.stop_gradient(slept(some, self.seconds))
+
+
+def dataset(kind: str, delay: float, steps: int) -> Any:
+    """Return the pipeline in which each batch takes the delay."""
+    if kind == "generator":
+
+        def batches() -> Iterable[Any]:
+            for _ in range(steps):
+                if delay:
+                    time.sleep(delay)
+                yield BATCH
+
+        return tf.data.Dataset.from_generator(batches, output_signature=SHAPES)
+    ready = tf.data.Dataset.from_tensors(BATCH).repeat(steps)
+    if kind == "ready":
+        return ready
+    if kind == "py_function":
+        return ready.map(lambda x, y: (slept(x, delay), y))
+    file = Path(tempfile.mkdtemp()) / "batch"
+    file.write_bytes(BATCH[0].tobytes())
+
+    def one(x: Any) -> Any:
+        time.sleep(delay)
+        return np.frombuffer(file.read_bytes(), np.float32).reshape(8, 4) if kind == "files" else x * 2
+
+    def mapped(x: Any, y: Any) -> Any:
+        x = tf.numpy_function(one, [x], tf.float32)
+        x.set_shape((8, 4))
+        return x, y
+
+    return ready.map(mapped)
+
+
+def model_of(seconds: float, rounds: int, loop: str) -> Any:
+    model = keras.Sequential([keras.layers.Input((4,)), Compute(seconds, rounds), keras.layers.Dense(1)])
+    many = 4 if loop == "four_per_execution" else 1
+    model.compile("sgd", "mse", jit_compile=loop == "jit", steps_per_execution=many)
+    return model
+
+
+def trainer(loop: str, seconds: float, rounds: int) -> Callable[[Any], None]:
+    """Return what trains over a dataset in this kind of loop, a new model each time it is asked for."""
+    model = model_of(seconds, rounds, loop)
+    if loop in {"fit", "four_per_execution", "jit"}:
+        return lambda data: model.fit(data, verbose=0) and None
+    optimizer = keras.optimizers.SGD(0.01)
+    optimizer.build(model.trainable_variables)
+
+    def step(x: Any, y: Any) -> Any:
+        with tf.GradientTape() as tape:
+            loss = tf.reduce_mean((model(x) - y) ** 2)
+        optimizer.apply_gradients(zip(tape.gradient(loss, model.trainable_variables), model.trainable_variables))
+        return loss
+
+    compiled = tf.function(step)
+
+    def eager(data: Any) -> None:
+        for x, y in data:
+            step(x, y)
+
+    def function(data: Any) -> None:
+        for x, y in data:
+            compiled(x, y)
+
+    @tf.function
+    def scan(data: Any) -> Any:
+        loss = 0.0
+        for x, y in data:
+            loss = step(x, y)
+        return loss
+
+    return {"eager": eager, "function": function, "scan": lambda data: scan(data) and None}[loop]
+
+
+def per_step(train: Callable[[Any], None], make: Callable[[int], Any], guess: float) -> float:
+    """Return a step's time: the difference of two lengths, so that start and end do not count."""
+    train(make(8))
+    many = 8 + max(16, int(ALONE_S / REPEATS / max(guess, 0.002))) // 8 * 8
+    long, short = (min(timed(train, make(steps)) for _ in range(REPEATS)) for steps in (many, 8))
+    return (long - short) / (many - 8)
+
+
+def timed(train: Callable[[Any], None], data: Any) -> float:
+    begun = time.perf_counter()
+    train(data)
+    return time.perf_counter() - begun
+
+
+def drained(data: Any) -> None:
+    for _ in data:
+        pass
+
+
+def rounds_for(seconds: float) -> int:
+    """Return how many products take this long inside XLA here."""
+    rounds = 200
+    train = trainer("jit", 0.0, rounds)
+    taken = per_step(train, lambda steps: dataset("ready", 0, steps), 0.01)
+    empty = per_step(trainer("jit", 0.0, 1), lambda steps: dataset("ready", 0, steps), 0.002)
+    return max(1, int(rounds * seconds / max(1e-5, taken - empty)))
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--input", default="generator")
+    parser.add_argument("--loop", default="fit")
+    parser.add_argument("--delay-ms", type=float, default=5)
+    parser.add_argument("--compute-ms", type=float, default=5)
+    parser.add_argument("--seconds", type=float, default=4.5)
+    given = parser.parse_args()
+    delay, seconds = given.delay_ms / 1000, given.compute_ms / 1000
+    agent = sys.modules.get("_gpudoctor_agent.core")
+    if agent is not None:
+        agent.process.off = True
+    rounds = rounds_for(seconds) if given.loop == "jit" else 0
+    compute = per_step(trainer(given.loop, seconds, rounds), lambda steps: dataset("ready", 0, steps), seconds)
+    arrays = given.input == "arrays"
+    made = 0.0 if arrays else per_step(drained, lambda steps: dataset(given.input, delay, steps), delay)
+    print(json.dumps({"compute_s": compute, "input_s": made}), flush=True)
+    if agent is not None:
+        agent.process.off = False
+    longest = made + compute if given.loop == "scan" else max(made, compute)
+    steps = int(given.seconds / longest) // 4 * 4
+    if arrays:
+        model_of(seconds, rounds, given.loop).fit(
+            np.repeat(BATCH[0], steps, 0), np.repeat(BATCH[1], steps, 0), batch_size=8, verbose=0
+        )
+    else:
+        trainer(given.loop, seconds, rounds)(dataset(given.input, delay, steps))
+
+
+main()
