@@ -21,6 +21,7 @@ from gpudoctor.errors import GpudoctorError, UsageError
 INTERNAL_ERROR = GpudoctorError.exit_code
 SIGNALLED = 128  # what a shell adds to the number of the signal that ended a command
 LONG_LIVED = frozenset({"run", "monitor"})  # with signals of their own: for a training, for a terminal to restore
+EXAMINES = frozenset({"scan", "env", "probe", "bundle"})  # an interpreter, which is started before the rest is imported
 LONGEST_MESSAGE = 500  # a value that is quoted may be a megabyte long
 
 
@@ -102,6 +103,8 @@ def _dispatch(arguments: Arguments) -> int:
         for name in ("SIGTERM", "SIGHUP"):
             with suppress(AttributeError, ValueError):  # not on this system, or not in the main thread
                 signal.signal(getattr(signal, name), _end)
+    if arguments.command in EXAMINES and not (arguments.snapshot or arguments.no_machine):
+        import_module("gpudoctor.cli.early").begin(arguments.python)
     module = import_module(f"gpudoctor.cli.{arguments.command}")
     code: int = module.run(arguments)
     return code

@@ -5,15 +5,21 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from gpudoctor.collect.ask_target import Answers, ask_target
+from gpudoctor.collect.ask_target import Answers, Asking
 from gpudoctor.model.record import dataclass
 
 START_DEADLINE_S = 10.0  # a start takes 20-40 ms (measured); a cold one from a network folder takes seconds
 OLDEST = (3, 8)  # what the scripts for the target are written for
 MAX_REASON = 200
+SCRIPT = "describe_interpreter"
+# One that was started before the imports has had their 40 ms (measured); a slower one is asked again under its own deadline.
+BEGUN_DEADLINE_S = 0.5
+
+_begun: dict[Path, Asking] = {}
 
 
 class NotPythonError(Exception):
@@ -50,13 +56,30 @@ def ask_interpreter(
     executable: Path, *, environ: Mapping[str, str] | None = None, deadline_s: float = START_DEADLINE_S
 ) -> Interpreter:
     """Start the interpreter once and return what it says. Raises NotPythonError where it cannot."""
+    begun = _begun.pop(executable, None) if environ is None else None
     try:
-        answers = ask_target(executable, "describe_interpreter", deadline_s=deadline_s, environ=environ)
+        answers = (begun or Asking(executable, SCRIPT, environ=environ)).finish(deadline_s)
     except OSError as error:
         raise NotPythonError(f"cannot be started ({error.strerror or error})") from error
     if not answers.values:
         raise NotPythonError(_why_silent(answers, deadline_s))
     return _interpreter(answers.values[0], executable)
+
+
+def begin_to_ask(executable: Path) -> None:
+    """Start the interpreter now and have `ask_interpreter` find its answer: it starts while this process imports the rest."""
+    with suppress(OSError):  # said by who asks
+        _begun[executable] = Asking(executable, SCRIPT)
+
+
+def begun_answer(executable: Path) -> Interpreter | None:
+    """Return what an interpreter said that was started before; None where none was, or it has nothing good to say yet."""
+    if executable not in _begun:
+        return None
+    try:
+        return ask_interpreter(executable, deadline_s=BEGUN_DEADLINE_S)
+    except NotPythonError:
+        return None
 
 
 def _interpreter(facts: Mapping[str, Any], executable: Path) -> Interpreter:

@@ -9,9 +9,17 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 
-from gpudoctor.collect.interpreter import Interpreter, NotPythonError, ask_interpreter, own_interpreter
+from gpudoctor.collect.interpreter import (
+    Interpreter,
+    NotPythonError,
+    ask_interpreter,
+    begin_to_ask,
+    begun_answer,
+    own_interpreter,
+)
 from gpudoctor.collect.notebook import kernel_above
 from gpudoctor.collect.text_file import word_of
 from gpudoctor.errors import UsageError
@@ -60,6 +68,18 @@ def choose_target(
     environ = os.environ if environ is None else environ
     if python is not None:
         return _named(python, environ)
+    found = _found(environ, folder, proc)
+    return replace(found, interpreter=begun_answer(found.executable))
+
+
+def begin(python: str | None, *, environ: Mapping[str, str], folder: Path, proc: Path) -> None:
+    """Start the interpreter that `choose_target` will choose, so that it answers while this process imports the rest."""
+    target = _at(python, environ) if python is not None else _found(environ, folder, proc)
+    if not target.is_own and _runs(target.executable):
+        begin_to_ask(target.executable)
+
+
+def _found(environ: Mapping[str, str], folder: Path | None, proc: Path) -> Target:
     kernel = kernel_above(proc, os.getppid())
     if kernel is not None and not kernel.overruled_by(environ):
         return Target(executable=kernel.executable, chosen_by=f"{NOTEBOOK} (pid {kernel.pid})")
@@ -76,20 +96,26 @@ def choose_target(
     return Target(executable=Path(sys.executable), chosen_by="own; none with TensorFlow found")
 
 
-def _named(python: str, environ: Mapping[str, str]) -> Target:
+def _at(python: str, environ: Mapping[str, str]) -> Target:
+    """Return the place that --python names; it may not exist."""
     path = Path(python).expanduser()
     if os.sep not in python and not path.exists():
         path = next((each for each in _commands(python, environ) if _runs(each)), path)
     executable = _python_in(path) or path if path.is_dir() else path
+    return Target(executable=Path(os.path.abspath(executable)), chosen_by="--python")  # noqa: PTH100  # keep symlinks
+
+
+def _named(python: str, environ: Mapping[str, str]) -> Target:
+    target = _at(python, environ)
+    executable = target.executable
     if not executable.exists():
         raise UsageError(f"--python {python}: no such file or command; {CURE}")
     if executable.is_dir():
         raise UsageError(f"--python {python}: a folder without bin/python in it; {CURE}")
     if not _runs(executable):
         raise UsageError(f"--python {python}: not executable (chmod +x, or another file); {CURE}")
-    target = Target(executable=Path(os.path.abspath(executable)), chosen_by="--python")  # noqa: PTH100  # keep symlinks
     try:
-        return Target(executable=target.executable, chosen_by=target.chosen_by, interpreter=target.ask())
+        return replace(target, interpreter=target.ask())
     except NotPythonError as error:
         raise UsageError(f"--python {python}: {error}; {CURE}") from error
 
