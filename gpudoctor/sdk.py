@@ -20,13 +20,14 @@ from gpudoctor.knowledge import (
     cudnn_releases,
     drivers,
     gpus,
+    import_names,
     memory_pool,
     nvml_returns,
     tensorflow_releases,
     versions,
     xids,
 )
-from gpudoctor.model.finding import Evidence, Finding, Fix, Gain, Grade, Location, Severity
+from gpudoctor.model.finding import Evidence, Finding, Fix, Gain, Grade, Location, Peak, Severity
 from gpudoctor.model.gpu import Gpu, GpuProcess
 from gpudoctor.model.machine import (
     Cpu,
@@ -118,6 +119,7 @@ __all__ = [
     "Nvml",
     "Packages",
     "PciGpu",
+    "Peak",
     "Pipeline",
     "Probe",
     "ProbeChild",
@@ -146,6 +148,7 @@ __all__ = [
     "drivers",
     "either",
     "gpus",
+    "import_names",
     "memory_pool",
     "must_know",
     "nvml_returns",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from enum import Enum
 
+from gpudoctor.model.missing import NOT_COLLECTED, Maybe
 from gpudoctor.model.record import dataclass
 
 
@@ -38,10 +39,19 @@ class Gain:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Peak:
+    """The most memory that training is predicted to need after a change: bounds, each known or missing, and their basis."""
+
+    low_bytes: Maybe[int] = NOT_COLLECTED
+    high_bytes: Maybe[int] = NOT_COLLECTED
+    basis: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Fix:
     """One change. `action`: command, diff, setting, manual. `text` is copyable; `risk`: none, low, medium, high.
 
-    `addresses` (codes) is filled in by the engine.
+    `addresses` (codes) is filled in by the engine. `peak`: for a change that is to save memory, else None.
     """
 
     id: str
@@ -52,6 +62,7 @@ class Fix:
     risk: str = "low"
     effort_minutes: float = 5.0
     addresses: tuple[str, ...] = ()
+    peak: Peak | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

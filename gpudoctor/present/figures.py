@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from gpudoctor.model.finding import Evidence, Gain, Grade
+from gpudoctor.model.finding import Evidence, Gain, Grade, Peak
+from gpudoctor.model.missing import Missing, either
 
 KIB = 1024
 
@@ -36,6 +37,17 @@ def gain(value: Gain) -> str:
     if value.low is not None and value.high is not None:
         return f"{value.low:.2f}-{value.high:.2f}x {value.grade.value}"
     return f"{value.speedup:.2f}x {value.grade.value}"
+
+
+def peak(value: Peak) -> str:
+    """Return the predicted peak: `peak 5.1-7.9 GiB predicted`, or why there is none."""
+    low, high = value.low_bytes, value.high_bytes
+    if isinstance(low, Missing) and isinstance(high, Missing):
+        return f"peak not predicted: {low.reason}"
+    if isinstance(low, Missing) or isinstance(high, Missing):
+        known = f"at most {size(high)}" if not isinstance(high, Missing) else f"at least {size(either(low, 0))}"
+        return f"peak {known} predicted"
+    return f"peak {size(low)} predicted" if size(low) == size(high) else f"peak {size(low)} to {size(high)} predicted"
 
 
 def evidence(item: Evidence) -> str:
