@@ -12,6 +12,7 @@ from pathlib import Path
 
 from gpudoctor.collect import nvml
 from gpudoctor.collect.isolate import failure
+from gpudoctor.collect.processes import parents_of_all
 from gpudoctor.collect.run_load import RunMeter
 from gpudoctor.profile import launch, terminal
 from gpudoctor.profile.command import environment, script_of
@@ -20,6 +21,7 @@ from gpudoctor.profile.machine import GpuSampler
 from gpudoctor.profile.placing import move
 from gpudoctor.profile.printed import Printed
 from gpudoctor.profile.record import SessionWriter
+from gpudoctor.profile.unrecorded import Unrecorded
 
 
 class Recording:
@@ -33,6 +35,8 @@ class Recording:
         self._host = RunMeter()
         self._broken = ""
         self._said: list[Mapping[str, object]] = []
+        self._recorded: set[str] = set()
+        self._unrecorded = Unrecorded()
 
     def run(self, report: Callable[[Path], None]) -> int:
         """Run it, close the session, report, and return the command's exit code."""
@@ -81,6 +85,8 @@ class Recording:
             for table, values in self._writer.tick():
                 live.hear(table, values)
                 self._hear(table, values)
+            for words in self._unrecorded.new(pid, parents_of_all(), self._recorded):
+                self._writer.add("events", at=time.time(), kind="not_recorded", text=words)
         except (sqlite3.Error, OSError) as error:
             self._broken = str(error)
         live.show()
@@ -95,6 +101,8 @@ class Recording:
     def _hear(self, table: str, values: Mapping[str, object]) -> None:
         if table == "events" and values.get("kind") == "nvml_status":
             self._writer.note(nvml_status=str(values.get("text")).partition(":")[0])
+        elif table == "processes":
+            self._recorded.add(str(values["process"]))
 
     def _close(self, ended: launch.Ended) -> None:
         try:

@@ -20,6 +20,8 @@ def _remarks(session: Session) -> Iterator[str]:
     if not session.hello:
         yield _silence(session)
         return
+    if not session.trained:
+        yield from _silent_child(session)
     if all(isinstance(each.tensorflow_version, Missing) for each in session.processes):
         yield f"{script_of(session.command)} never imported TensorFlow; there is nothing to profile"
     elif not session.trained:
@@ -27,6 +29,17 @@ def _remarks(session: Session) -> Iterator[str]:
     faults = [each for each in session.events if each.kind == "agent_fault"]
     if faults:
         yield f"{len(faults)} parts of the recording failed and are missing ({faults[0].text})"
+
+
+def _silent_child(session: Session) -> Iterator[str]:
+    """Name the first Python process without the recorder: whoever trained may have been it."""
+    silent = [each.text for each in session.events if each.kind == "not_recorded"]
+    if silent:
+        more = f", and {len(silent) - 1} more" if len(silent) > 1 else ""
+        yield (
+            f"a Python process ran without the recorder ({silent[0]}{more}): python -I, -E or -S, or a launcher that clears "
+            "PYTHONPATH; let it through, or run the script itself"
+        )
 
 
 def _silence(session: Session) -> str:
