@@ -45,8 +45,12 @@ def install_tensorflow(
     driver: Driver | None,
     host: Host | None,
     python: Python | None,
+    cuda: bool = True,
 ) -> tuple[Fix, ...]:
-    """Return how to get a TensorFlow that trains on this machine's GPUs; `wanted`: the release to stay with if it can."""
+    """Return how to get a TensorFlow that trains on this machine's GPUs; `wanted`: the release to stay with if it can.
+
+    Without `cuda`, where there is no GPU for certain, the gigabytes of CUDA are left out.
+    """
     system = either(host.os, "linux") if host is not None else "linux"
     if system == "darwin":
         return ()
@@ -57,7 +61,8 @@ def install_tensorflow(
         new = not capabilities or max(capabilities) >= BLACKWELL or release is not None
         return (RUN_NGC,) if new else (OTHER_BUILD,)
     stays = bool(wanted) and tensorflow_releases.release_of(wanted) is release
-    package = with_cuda(wanted if stays else release.latest, capabilities)
+    version = wanted if stays else release.latest
+    package = with_cuda(version, capabilities) if cuda else f"'tensorflow=={version}'"
     if system == "windows":
         return (_in_wsl(package),)
     here = not own or own in fitting(release)  # else an environment of its own is made, and this one stays as it is

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from gpudoctor.collect.ask_target import plain
 from gpudoctor.collect.interpreter import Interpreter
+from gpudoctor.collect.local_modules import shadowing
 from gpudoctor.collect.text_file import text_of
 from gpudoctor.model.missing import Maybe, Missing
 from gpudoctor.model.record import dataclass
@@ -100,9 +101,10 @@ def describe_python(
     chosen_by: str,
     distributions: Sequence[Distribution] = (),
     elsewhere: Maybe[tuple[Path, ...]] = NOT_LOOKED,
+    folder: Path | None = None,
     environ: Mapping[str, str] | None = None,
 ) -> Python:
-    """Return the facts about the interpreter. Never raises."""
+    """Return the facts about the interpreter; `folder` is where a training would be started. Never raises."""
     return Python(
         version=interpreter.version,
         executable=plain(str(interpreter.executable)),
@@ -112,6 +114,7 @@ def describe_python(
         site_packages=tuple(plain(str(folder)) for folder in package_folders(interpreter)),
         duplicates=duplicates(distributions),
         elsewhere=elsewhere if isinstance(elsewhere, Missing) else tuple(plain(str(each)) for each in elsewhere),
+        shadowing=NOT_LOOKED if folder is None else shadowing(folder),
     )
 
 

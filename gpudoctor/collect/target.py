@@ -184,7 +184,7 @@ def _behind_shim(path: Path, environ: Mapping[str, str]) -> Path | None:
 
 def has_tensorflow(executable: Path) -> bool:
     """Return whether a tensorflow package lies in the interpreter's site-packages, by looking at folders only."""
-    return any((site / "tensorflow").is_dir() for site in _likely_sites(executable))
+    return any((site / "tensorflow" / "__init__.py").is_file() for site in _likely_sites(executable))
 
 
 def _likely_sites(executable: Path) -> Iterator[Path]:

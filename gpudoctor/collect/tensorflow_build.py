@@ -6,7 +6,9 @@ Who made the build decides which tables may speak of it: those of this project k
 from __future__ import annotations
 
 import os
+import platform
 import re
+import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -16,6 +18,7 @@ from gpudoctor.collect.build_facts import capabilities_in_header, read_build_inf
 from gpudoctor.collect.elf import ElfError, read_dynamic
 from gpudoctor.collect.interpreter import Interpreter
 from gpudoctor.collect.python_env import Distribution, package_folders
+from gpudoctor.collect.requirements import requirements_of
 from gpudoctor.model.missing import Maybe, Missing
 from gpudoctor.model.record import dataclass
 from gpudoctor.model.software import TensorFlow
@@ -53,6 +56,7 @@ class _Installed:
     distribution: str | None
     version: str | None
     origin: str
+    metadata: Path | None
 
 
 def collect_tensorflow(
@@ -71,7 +75,7 @@ def collect_tensorflow(
     environ = os.environ if environ is None else environ
     installed = _find(interpreter, distributions, environ, root)
     if installed is None:
-        return _absent()
+        return _absent(_remains(interpreter))
     info, config = read_build_info(installed.package), read_cuda_config(installed.package)
     is_cuda = info.get("is_cuda_build", bool(config.get("TF_CUDA_VERSION")) if config else NOT_SAID)
     official = installed.origin == "official_wheel"
@@ -92,12 +96,14 @@ def collect_tensorflow(
         code_objects=counted,
         runpath=_runpath(installed.package),
         keras_version=_keras(distributions, environ),
+        requires=_requires(installed, interpreter, distributions),
+        remains="",
         visible_gpus=NOT_PROBED,
         import_error=NOT_PROBED,
     )
 
 
-def _absent() -> TensorFlow:
+def _absent(remains: str) -> TensorFlow:
     return TensorFlow(
         installed=False,
         version=NOT_INSTALLED,
@@ -112,6 +118,8 @@ def _absent() -> TensorFlow:
         build_info_from=NOT_INSTALLED,
         runpath=NOT_INSTALLED,
         keras_version=NOT_INSTALLED,
+        requires=NOT_INSTALLED,
+        remains=remains,
         visible_gpus=NOT_INSTALLED,
         import_error=NOT_INSTALLED,
     )
@@ -132,7 +140,33 @@ def _find(
         distribution=provider.name if provider else None,
         version=version,
         origin=_origin(provider, conda, environ, root),
+        metadata=provider.metadata if provider else None,
     )
+
+
+def _remains(interpreter: Interpreter) -> str:
+    """Return the folder that is named like the package and is none, '' where there is none."""
+    folders = (folder / "tensorflow" for folder in package_folders(interpreter))
+    return next((plain(str(each)) for each in folders if each.is_dir()), "")
+
+
+def _requires(
+    installed: _Installed, interpreter: Interpreter, distributions: Sequence[Distribution]
+) -> Maybe[tuple[str, ...]]:
+    """Return what TensorFlow and the Keras beside it ask for."""
+    keras = next((each.metadata for each in distributions if each.name == "keras"), None)
+    if installed.metadata is None:
+        return Missing("no package metadata")
+    marks = {
+        "python_version": ".".join(interpreter.version.split(".")[:2]),
+        "python_full_version": interpreter.version,
+        "sys_platform": sys.platform,
+        "platform_system": platform.system(),
+        "platform_machine": platform.machine(),
+        "implementation_name": interpreter.implementation,
+    }
+    own = requirements_of(installed.metadata, marks)
+    return tuple(dict.fromkeys((*own, *(requirements_of(keras, marks) if keras is not None else ()))))
 
 
 def _provider(package: Path, distributions: Sequence[Distribution]) -> Distribution | None:

@@ -653,4 +653,20 @@ CAUSES: tuple[Cause, ...] = (
         layer=VISIBILITY,
         explains=("multi-gpu-no-gain",),
     ),
+    Cause(
+        id="dependency-misfit",
+        title="A package that TensorFlow itself needs is missing or of another version than it asks for",
+        settled_by=("env", "log"),
+        threads=None,
+        layer=BUILD,
+        explains=("tensorflow-absent", "training-crashes"),
+    ),
+    Cause(
+        id="shadowed-module",
+        title="A file in the script's folder is imported in place of a module that TensorFlow needs",
+        settled_by=("env", "log"),
+        threads=None,
+        layer=BUILD,
+        explains=("tensorflow-absent",),
+    ),
 )

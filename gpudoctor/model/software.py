@@ -14,7 +14,8 @@ class Python:
     """The target interpreter and why it was chosen. `manager`: venv, conda, system, uv, pyenv, container ...
 
     `duplicates`: packages installed more than once, with their versions in search order ("numpy 1.26.4 over 2.0.1").
-    `elsewhere`: other interpreters near by that have TensorFlow; looked for only where this one has none.
+    `elsewhere`: other interpreters near by that have TensorFlow; looked for only where this one has none. `shadowing`:
+    files in the current folder that Python would import in place of what TensorFlow needs ("random.py", "numpy/").
     """
 
     version: Maybe[str] = NOT_COLLECTED
@@ -25,6 +26,7 @@ class Python:
     site_packages: Maybe[tuple[str, ...]] = NOT_COLLECTED
     duplicates: Maybe[tuple[str, ...]] = NOT_COLLECTED
     elsewhere: Maybe[tuple[str, ...]] = NOT_COLLECTED
+    shadowing: Maybe[tuple[str, ...]] = NOT_COLLECTED
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,7 +37,8 @@ class TensorFlow:
     tensorflow-cpu, tf-nightly, tensorflow-intel ...). `compute_capabilities` as the build names them (sm_80,
     compute_90). `cudnn_version` is what it was built for ("9" or "9.3"). `build_info_from`: build_info, cuda_config,
     fat_binaries, import. `installed` False means that the search was made and found none. `code_objects` counts the GPU
-    code in the main library by architecture (sm_90: 248); empty where it was not counted.
+    code in the main library by architecture (sm_90: 248); empty where it was not counted. `requires`: what it and its
+    Keras ask for on this Python and system ("wrapt >=1.11.0"). `remains`: the folder that an uninstall left.
     """
 
     installed: Maybe[bool] = NOT_COLLECTED
@@ -52,6 +55,8 @@ class TensorFlow:
     code_objects: Mapping[str, int] = field(default_factory=dict[str, int])
     runpath: Maybe[tuple[str, ...]] = NOT_COLLECTED
     keras_version: Maybe[str] = NOT_COLLECTED
+    requires: Maybe[tuple[str, ...]] = NOT_COLLECTED
+    remains: Maybe[str] = NOT_COLLECTED
     visible_gpus: Maybe[int] = NOT_COLLECTED
     import_error: Maybe[str] = NOT_COLLECTED
 

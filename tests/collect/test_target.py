@@ -19,7 +19,10 @@ def _environment(prefix: Path, *, tensorflow: bool = False) -> Path:
     executable.write_text("#!/bin/sh\nexit 1\n", encoding="utf-8")
     executable.chmod(0o755)
     site = prefix / "lib/python3.11/site-packages"
-    (site / "tensorflow").mkdir(parents=True) if tensorflow else site.mkdir(parents=True)
+    site.mkdir(parents=True)
+    if tensorflow:
+        (site / "tensorflow").mkdir()
+        (site / "tensorflow" / "__init__.py").touch()
     return executable
 
 
@@ -134,6 +137,7 @@ def test_tensorflow_of_a_system_python_is_looked_for_where_its_version_keeps_pac
     (tmp_path / "usr/lib/python3.9/dist-packages/tensorflow").mkdir(parents=True)
     assert not has_tensorflow(base)
     (tmp_path / "usr/local/lib/python3.11/dist-packages/tensorflow").mkdir(parents=True)
+    (tmp_path / "usr/local/lib/python3.11/dist-packages/tensorflow/__init__.py").touch()
     assert has_tensorflow(base)
 
 

@@ -25,7 +25,6 @@ from gpudoctor.sdk import (
     Driver,
     Evidence,
     Finding,
-    Fix,
     Host,
     Kernel,
     Packages,
@@ -36,30 +35,14 @@ from gpudoctor.sdk import (
     check,
     either,
     must_know,
-    unblocks,
 )
 from gpudoctor_checks.installing import install_tensorflow
 from gpudoctor_checks.presence import gpu_present
+from gpudoctor_checks.tensorflow.import_remedies import POINT, import_remedy
+from gpudoctor_checks.tensorflow.remains import clearing, registered_as, ways_back, what_is_left
 
-
-def _fix(name: str, title: str, text: str) -> Fix:
-    return Fix(
-        id=name, title=title, action="command", text=text, gain=unblocks("TensorFlow must import"), effort_minutes=3
-    )
-
-
-POINT = _fix("point-at-python", "Examine the environment you train with", "gpudoctor scan --python /path/to/python")
-REPAIR = _fix("repair-environment", "See which packages do not fit together", "pip check")
-# What the import says, what it means, and the cure: messages of NumPy's compatibility shim and of protobuf's runtime.
-KNOWN = (
-    ("NumPy 1.x cannot be run in", "numpy2", _fix("pin-numpy", "Go back to NumPy 1", "pip install 'numpy<2'")),
-    ("_ARRAY_API", "numpy2", _fix("pin-numpy", "Go back to NumPy 1", "pip install 'numpy<2'")),
-    (
-        "Descriptors cannot be created directly",
-        "protobuf",
-        _fix("pin-protobuf", "Go back to protobuf 3", "pip install 'protobuf<3.21'"),
-    ),
-)
+SEARCHED = 0.97  # the folders were read, or the import was tried; what is left is an environment changed meanwhile
+REFUTED = 0.2  # policy, as for packages that do not fit: a training that ran outweighs what the folders say
 
 
 @check(
@@ -67,7 +50,7 @@ KNOWN = (
     slug="tensorflow-absent",
     title="TensorFlow is missing or cannot be imported",
     family="tensorflow",
-    cause=("tensorflow-absent", "numpy2", "protobuf"),
+    cause=("tensorflow-absent", "numpy2", "protobuf", "dependency-misfit"),
 )
 def absent(
     tensorflow: TensorFlow,
@@ -83,28 +66,38 @@ def absent(
     executable = either(python.executable, "python") if python is not None else "python"
     trained = baseline is not None and baseline.status == "ok"
     if must_know(tensorflow.installed, "whether TensorFlow is installed") is False:
+        present = gpu_present(driver, kernel)
+        registered = registered_as(packages)
+        install = install_tensorflow(
+            "Install TensorFlow here",
+            before="" if registered else clearing(tensorflow),
+            devices=devices,
+            driver=driver,
+            host=host,
+            python=python,
+            cuda=present is not False,
+        )
         yield Finding(
-            summary="TensorFlow is not installed in this environment.",
-            severity=Severity.ERROR if gpu_present(driver, kernel) else Severity.WARNING,
-            confidence=0.2 if trained else 0.97,
+            summary=what_is_left(registered, tensorflow),
+            severity=Severity.ERROR if present else Severity.WARNING,
+            confidence=REFUTED if trained else SEARCHED,
             basis="searched the environment's packages" + (", but the probe trained" if trained else ""),
-            evidence=(Evidence(label="interpreter", value=executable, source="target environment"),),
-            fixes=(
-                POINT,
-                *install_tensorflow(
-                    "Or install TensorFlow here", devices=devices, driver=driver, host=host, python=python
-                ),
+            evidence=(
+                Evidence(label="interpreter", value=executable, source="target environment"),
+                Evidence(label="registered", value=registered or "no", source="installed packages"),
+                Evidence(label="remains", value=either(tensorflow.remains, "") or "none", source="site-packages"),
             ),
+            fixes=ways_back(registered, tensorflow, python, (POINT, *install)),
         )
         return
     error = either(tensorflow.import_error, "")
     if not error:
         return
-    cause, fix = next(((cause, fix) for text, cause, fix in KNOWN if text in error), ("tensorflow-absent", REPAIR))
+    cause, fix = import_remedy(error, _version(packages, "numpy"))
     yield Finding(
         summary="TensorFlow is installed but cannot be imported.",
         severity=Severity.ERROR,
-        confidence=0.2 if trained else 0.97,
+        confidence=REFUTED if trained else SEARCHED,
         basis="the probe's import" + (", but a trial trained" if trained else ""),
         evidence=(
             Evidence(label="import", value=error.strip().splitlines()[-1][:200], source="probe"),
