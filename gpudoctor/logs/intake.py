@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import BinaryIO, cast
 
 from gpudoctor.errors import UsageError
-from gpudoctor.logs.reader import MAX_DISTINCT, EventReader
+from gpudoctor.logs.reader import EventReader, Folded
 from gpudoctor.model.observed import LogEvent
 
 BLOCK_BYTES = 1 << 18  # measured: larger blocks are no faster
@@ -29,20 +29,15 @@ WIDE = ((b"\xff\xfe", "utf-16"), (b"\xfe\xff", "utf-16"))  # what PowerShell's `
 
 def read_texts(names: Iterable[str]) -> tuple[LogEvent, ...]:
     """Return the folded events of all texts in order. Raises UsageError for one that cannot be read."""
-    folded: dict[tuple[str, tuple[tuple[str, str], ...]], LogEvent] = {}
+    folded = Folded()
     offset = 0
     for name in names:
         for event in _events_of(name):
             last = replace(event, line=event.line + offset)
-            key = (last.kind, tuple(sorted(last.values.items())))
-            known = folded.get(key)
-            if known is not None:
-                folded[key] = replace(known, count=known.count + 1)
-            elif len(folded) < MAX_DISTINCT or last.kind == TEXT_END:
-                folded[key] = last
+            folded.add(last, always=last.kind == TEXT_END)
             if last.kind == TEXT_END:
                 offset = last.line
-    return tuple(sorted(folded.values(), key=lambda each: each.line))
+    return folded.result()
 
 
 def _events_of(name: str) -> Iterator[LogEvent]:

@@ -6,6 +6,7 @@ costs more than all the rest. Each new kind of message is a row in `patterns/`, 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from itertools import chain, islice
@@ -22,6 +23,11 @@ LINES_IN_BLOCK = 2000
 # Distinct events kept when equal ones are folded; a log that says more different things is noise, and this bounds memory.
 MAX_DISTINCT = 5000
 DUMP_ANCHORS = frozenset(bfc.ANCHORS)
+# What stands before a message and differs each time: TensorFlow's own times, absl's with its thread.
+STAMP = re.compile(
+    r"(?:\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d[.,]?\d{0,9}Z?:? |[IWEF]\d{4} \d\d:\d\d:[\d.]{2,24} {1,8}\d{1,8} )"
+)
+MAX_KNOWN = 4096  # messages remembered with what they mean, for a log that says the same thousands of times
 
 
 class EventReader:
@@ -29,33 +35,61 @@ class EventReader:
 
     def __init__(self, patterns: tuple[Pattern, ...] = PATTERNS) -> None:
         """Take the table; a caller may bring a longer one."""
-        self._sieve = Sieve(chain((each.anchor for each in patterns), bfc.ANCHORS))
+        self._sieve = Sieve(chain((each.anchor for each in patterns), bfc.ANCHORS), runs=bfc.RUN_WORDS)
         self._patterns = patterns
         self._chosen: dict[tuple[str, ...], tuple[Pattern, ...]] = {}
         self._line = 1
         self._dump = bfc.DumpReader()
         self._oom: LogEvent | None = None
+        self._known: dict[str, LogEvent | None] = {}
 
     def feed(self, block: str) -> Iterator[LogEvent]:
-        """Yield the events that the block completes; the block is a number of whole lines."""
+        """Yield the events that the block completes; the block is a number of whole lines.
+
+        What was said before comes once for a block, with its count.
+        """
         block = without_escapes(block)
         counted = 0
+        again: dict[str, list[int]] = {}  # message: its first line in this block, how often
         for line in self._sieve.lines(block):
             self._line += block.count("\n", counted, line.start)
             counted = line.start
-            yield from self._read(line)
+            if not self._said_before(line, again):
+                yield from self._read(line)
         self._line += block.count("\n", counted)
+        for body, (first, count) in again.items():
+            event = self._known.get(body)
+            if event is not None:
+                yield replace(event, line=first, count=count)
+
+    def _said_before(self, line: Line, again: dict[str, list[int]]) -> bool:
+        """Count a message that is known; while a dump is open each line is read, since it may end the dump."""
+        if line.anchor in DUMP_ANCHORS or self._oom is not None or self._dump.started():
+            return False
+        body = _message(line.text)
+        if body not in self._known:
+            return False
+        if body in again:
+            again[body][1] += 1
+        else:
+            again[body] = [self._line, 1]
+        return True
 
     def finish(self) -> Iterator[LogEvent]:
         """Yield what the end of the text completes: a dump that was cut off."""
         yield from self._close_dump()
 
     def _read(self, line: Line) -> Iterator[LogEvent]:
-        if line.anchor in DUMP_ANCHORS and self._dump.feed(line.text):  # thousands of lines in a row: the short way
+        if line.anchor in DUMP_ANCHORS and "\n" in line.text:  # thousands of lines in a row: the short way
+            self._dump.feed_run(line.text)
+            return
+        if line.anchor in DUMP_ANCHORS and self._dump.feed(line.text):
             return
         text = printable(line.text)
         anchors = self._sieve.anchors(text)
         event = next((event for each in self._rows(anchors) if (event := each.read(text, self._line))), None)
+        if line.anchor not in DUMP_ANCHORS and (event is None or event.kind != OOM):
+            self._remember(line.text, event)
         if event is None:
             if bfc.END in anchors:
                 yield from self._close_dump()
@@ -67,6 +101,10 @@ class EventReader:
             if self._dump.started():
                 yield from self._close_dump()
             yield event
+
+    def _remember(self, text: str, event: LogEvent | None) -> None:
+        if len(self._known) < MAX_KNOWN:
+            self._known[_message(text)] = event
 
     def _rows(self, anchors: tuple[str, ...]) -> tuple[Pattern, ...]:
         if anchors not in self._chosen:
@@ -93,6 +131,38 @@ class EventReader:
             yield oom
 
 
+def _message(text: str) -> str:
+    """Return the line without the time before it."""
+    stamp = STAMP.match(text)
+    return text if stamp is None else text[stamp.end() :]
+
+
+class Folded:
+    """Folds equal events into the first, with a count; bounded, as a log that says more different things is noise."""
+
+    def __init__(self) -> None:
+        """Begin with none."""
+        self._events: dict[tuple[str, tuple[tuple[str, str], ...]], LogEvent] = {}
+        self._counts: dict[tuple[str, tuple[tuple[str, str], ...]], int] = {}
+
+    def add(self, event: LogEvent, *, always: bool = False) -> None:
+        """Take one event; `always`: also where there are many already."""
+        key = (event.kind, tuple(sorted(event.values.items())))
+        if key in self._counts:
+            self._counts[key] += event.count
+        elif always or len(self._counts) < MAX_DISTINCT:
+            self._events[key] = event
+            self._counts[key] = event.count
+
+    def result(self) -> tuple[LogEvent, ...]:
+        """Return the events in the order of their lines."""
+        counted = (
+            event if event.count == self._counts[key] else replace(event, count=self._counts[key])
+            for key, event in self._events.items()
+        )
+        return tuple(sorted(counted, key=lambda each: each.line))
+
+
 def stream_events(lines: Iterable[str]) -> Iterator[LogEvent]:
     """Yield each event as its block is read; lines may bear their line ends or not."""
     reader = EventReader()
@@ -103,15 +173,10 @@ def stream_events(lines: Iterable[str]) -> Iterator[LogEvent]:
 
 def read_events(lines: Iterable[str]) -> tuple[LogEvent, ...]:
     """Return the events of a text, equal ones folded into the first with a count, in the order of their lines."""
-    folded: dict[tuple[str, tuple[tuple[str, str], ...]], LogEvent] = {}
+    folded = Folded()
     for event in stream_events(lines):
-        key = (event.kind, tuple(sorted(event.values.items())))
-        known = folded.get(key)
-        if known is not None:
-            folded[key] = replace(known, count=known.count + 1)
-        elif len(folded) < MAX_DISTINCT:
-            folded[key] = event
-    return tuple(sorted(folded.values(), key=lambda each: each.line))
+        folded.add(event)
+    return folded.result()
 
 
 def _blocks(lines: Iterable[str]) -> Iterator[str]:

@@ -13,12 +13,16 @@ from typing import Any, NamedTuple
 
 # A line longer than this is a progress bar without line ends or no log at all; its parts around the anchors are read.
 BEFORE, AFTER = 400, 1200
+SHORTEST_RUN, LONGEST_RUN = 1 << 9, 1 << 15
 
 Trie = dict[str, Any]  # a character -> the rest of the words that go on with it; "" ends a word
 
 
 class Line(NamedTuple):
-    """A line that holds an anchor: its offset in the block, its text, and the first anchor."""
+    """A line that holds an anchor: its offset in the block, its text, and the first anchor.
+
+    With an anchor of a run the text may be the run: lines that each hold such a word.
+    """
 
     start: int
     text: str
@@ -46,21 +50,45 @@ def _expression(node: Trie) -> str:
 class Sieve:
     """Passes the lines of a block that hold at least one anchor."""
 
-    def __init__(self, anchors: Iterable[str]) -> None:
-        """Fold the anchors."""
-        self._search = re.compile(trie_expression(anchors))
+    def __init__(self, anchors: Iterable[str], runs: Iterable[str] = ()) -> None:
+        """Fold the anchors. `runs`: what stands in each of the lines that come in thousands."""
+        listed, self._runs = tuple(anchors), tuple(runs)
+        self._begins = frozenset(each for each in listed if any(run.startswith(each) for run in self._runs))
+        self._search = re.compile(trie_expression(listed))
 
     def lines(self, block: str) -> Iterator[Line]:
         """Yield the lines, or the parts of over-long ones, that hold anchors. A carriage return ends a line, too."""
-        ends = ("\n", "\r") if "\r" in block else ("\n",)
+        returns = "\r" in block
         position, size = 0, len(block)
         while (match := self._search.search(block, position)) is not None:
             at, after = match.span()
-            start = max([position, at - BEFORE, *(block.rfind(end, position, at) + 1 for end in ends)])
+            start = max(position, at - BEFORE, block.rfind("\n", position, at) + 1)
+            if returns:
+                start = max(start, block.rfind("\r", position, at) + 1)
+            if match[0] in self._begins and (stop := self._end_of_run(block, start)) > after:
+                yield Line(start, block[start:stop], match[0])
+                position = stop
+                continue
             limit = min(size, at + AFTER)
-            stop = min([limit, *(found for end in ends if (found := block.find(end, after, limit)) >= 0)])
+            found = block.find("\n", after, limit)
+            stop = found if found >= 0 else limit
+            if returns and (found := block.find("\r", after, stop)) >= 0:
+                stop = found
             yield Line(start, block[start:stop], match[0])
             position = stop
+
+    def _end_of_run(self, block: str, start: int) -> int:
+        """Return where the run ends: pieces with as many lines as such words, larger and larger ones."""
+        end, step = start, SHORTEST_RUN
+        while end < len(block):
+            stop = block.rfind("\n", end, end + step) + 1
+            if stop > end and block.count("\n", end, stop) == sum(block.count(run, end, stop) for run in self._runs):
+                end, step = stop, min(2 * step, LONGEST_RUN)
+            elif step == SHORTEST_RUN:
+                break
+            else:
+                step = SHORTEST_RUN
+        return end
 
     def anchors(self, text: str) -> tuple[str, ...]:
         """Return the anchors that the text holds, in their order, each once."""

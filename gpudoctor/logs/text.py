@@ -25,7 +25,7 @@ def without_escapes(text: str) -> str:
 
 def printable(text: str) -> str:
     """Return the text with each control character, and each that turns the writing direction, as a space."""
-    return CONTROL.sub(" ", text)
+    return text if text.isprintable() else CONTROL.sub(" ", text)
 
 
 def size_bytes(text: str) -> int | None:

@@ -258,6 +258,16 @@ OLDER: tuple[Expected, ...] = (
         "keras_clash",
         {"argument": "batch_shape", "why": "file-of-keras-3"},
     ),
+    ("Free memory: 190.31MiB", "device_memory", {"free_bytes": "199554499"}),
+    (
+        "totalMemory: 7.93GiB freeMemory: 7.40GiB",
+        "device_memory",
+        {"total_bytes": "8514772664", "free_bytes": "7945689498"},
+    ),
+    *(
+        (f"step 3 - {said}", "nan_loss", {"metric": "loss", "value": "nan"})
+        for said in ("loss:nan", "loss= nan", "loss=nan", "loss: -nan", "loss = -nan", "loss:  nan", "loss =  nan")
+    ),
     ("Epoch 1/80", "epoch", {}),
     ("Is GPU Available: []", "visible_gpus", {"count": "0"}),
     ("[PhysicalDevice(name='/physical_device:CPU:0', device_type='CPU')]", "visible_gpus", {"count": "0"}),

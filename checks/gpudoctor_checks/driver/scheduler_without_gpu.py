@@ -75,7 +75,7 @@ def granted_none(
     login = kind == "none"
     name = either(scheduler.installed, "none") if login else kind
     granted = either(scheduler.allocated_gpus, None)
-    if name == "none" or (granted is not None and granted > 0):
+    if name not in NAMES or (granted is not None and granted > 0):
         return
     usable = either(driver.usable, None) if driver is not None else None
     if usable:

@@ -39,7 +39,7 @@ def held_before(
     rest = [
         each
         for each in events(log, "device_memory")
-        if number(each, "free_bytes") < SLIVER_SHARE * number(each, "total_bytes")
+        if number(each, "free_bytes") < (SLIVER_SHARE * (number(each, "total_bytes") or card) or SLIVER_BYTES)
     ]
     found = (*slivers, *context, *(rest if device else ()))
     return found or None

@@ -27,5 +27,5 @@ ROWS = (
         "HLO module but",
         r"libdevice is required by this HLO module but was not found at (?P<path>[^\s\n]{1,160})",
     ),
-    row("libdevice_missing", "bdevice not found", r"libdevice not found at (?P<path>[^\s\n]{1,160})"),
+    row("libdevice_missing", "vice not found", r"libdevice not found at (?P<path>[^\s\n]{1,160})"),
 )

@@ -27,10 +27,10 @@ ROWS = (
     ),
     row("throttled", "SW Power Cap", r"(?P<reason>SW Power Cap)\s{1,40}: Active"),
     row("process_killed", "SIGKILL", r"(?:signal 9|exit code 137)[^\n]{0,20}SIGKILL"),
-    row("process_killed", "exit code 137", r"\bexit code 137\b"),
+    row("process_killed", "xit code 137", r"\bexit code 137\b"),
     row(
         "host_allocation",
-        "free system memory",
+        "ystem memory",
         r"Allocation of (?P<bytes>\d{1,20}) exceeds \d{1,3}% of free system memory",
     ),
     row(
@@ -74,7 +74,7 @@ ROWS = (
     row("container_runtime", "Unknown runtime specified", r"Unknown runtime specified nvidia", why="toolkit"),
     row(
         "container_runtime",
-        "nvidia-container-cli: ",
+        "vidia-container-cli: ",
         r"nvidia-container-cli: (?P<message>[^\n]{1,160})",
         why="host",
     ),

@@ -67,7 +67,7 @@ ROWS = (
     ),
     row(
         "handle_failed",
-        "dnn handle",
+        "CUDNN_STATUS",
         r"(?:[Cc]ould not|[Ff]ailed to) create cudnn handle: (?P<status>[A-Z_]{1,60}|[\w ]{1,60})",
         library="cudnn",
     ),

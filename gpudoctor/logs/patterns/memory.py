@@ -3,10 +3,17 @@
 from __future__ import annotations
 
 from gpudoctor.logs.pattern import row
+from gpudoctor.logs.text import size_bytes
 
 SIZE = r"\d{1,20}(?:\.\d{1,6})?(?:[KMGT]i?)?B?"
 OOM = "oom"
 OOM_SOFT = "oom_soft"
+
+
+def in_bytes(values: dict[str, str]) -> dict[str, str]:
+    """Return the sizes as numbers of bytes, under the names that TF 2.x's line has."""
+    return {f"{name}_bytes": str(size_bytes(text) or 0) for name, text in values.items()}
+
 
 ROWS = (
     row(
@@ -53,6 +60,14 @@ ROWS = (
         "Memory usage: ",
         r"Memory usage: (?P<free_bytes>\d{1,20}) bytes free, (?P<total_bytes>\d{1,20}) bytes total",
     ),
+    # TF 1.x, when it finds the GPU: on two lines to 1.3, on one after
+    row(
+        "device_memory",
+        "Memory: ",
+        r"totalMemory: (?P<total>\d{1,5}\.\d{2}[KMGT]iB) freeMemory: (?P<free>\d{1,5}\.\d{2}[KMGT]iB)",
+        refine=in_bytes,
+    ),
+    row("device_memory", "Free memory: ", r"Free memory: (?P<free>\d{1,5}\.\d{2}[KMGT]iB)", refine=in_bytes),
     row("copy_failed", "Dst tensor is not", r"Dst tensor is not initialized"),
     row(
         "bfc_garbage_collection",

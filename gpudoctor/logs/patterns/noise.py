@@ -90,7 +90,7 @@ ROWS = (
     row(HARMLESS, "PredictCost", r"Error in PredictCost\(\) for the op", topic="optimizer"),
     row(
         HARMLESS,
-        "layout failed:",
+        "yout failed:",
         r"layout failed: INVALID_ARGUMENT: Size of values \d{1,9} does not match",
         topic="optimizer",
     ),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from gpudoctor.logs.pattern import row
 
 ROWS = (
-    row("host_oom", "bytes on host", r"failed to alloc(?:ate)? \d{1,20} bytes on host: CUDA_ERROR_OUT_OF_MEMORY"),
+    row("host_oom", "ytes on host", r"failed to alloc(?:ate)? \d{1,20} bytes on host: CUDA_ERROR_OUT_OF_MEMORY"),
     row(
         "handle_failed",
         "GEMM launch failed",
@@ -34,9 +34,7 @@ ROWS = (
     row("slices_on_device", "_slices_op.py", r"from_tensor_slices_op\.py\"?, line \d{1,6}"),
     row("graph_constant", "Cannot create a tensor", r"Cannot create a tensor proto whose content is larger than 2GB"),
     row("graph_constant", "GraphDef cannot be", r"GraphDef cannot be larger than 2GB"),
-    row(
-        "graph_constant", "maximum protobuf size of 2GB", r"(?:exceeds|Exceeded|exceeded) maximum protobuf size of 2GB"
-    ),
+    row("graph_constant", "ximum protobuf size of 2GB", r"(?:exceeds|Exceeded|exceeded) maximum protobuf size of 2GB"),
     *(
         row(
             "memory_option_late",
@@ -60,5 +58,5 @@ ROWS = (
 LAST = (
     row("oom_bare", "ResourceExhaustedError", r"ResourceExhaustedError"),
     row("oom_bare", "RESOURCE_EXHAUSTED", r"RESOURCE_EXHAUSTED"),
-    row("oom_bare", "failed to allocate memory", r"failed to allocate memory"),
+    row("oom_bare", "Error: failed to allocate memory", r"failed to allocate memory"),
 )

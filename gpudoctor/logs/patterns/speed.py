@@ -18,7 +18,7 @@ ROWS = (
     row("slow_callback", "Method (on_", r"Method \((?P<method>on_\w{1,40})\) is slow compared to the batch"),
     row("counters_closed", "CUPTI_ERROR_INSUFFICIENT", r"CUPTI_ERROR_INSUFFICIENT_PRIVILEGES"),
     row("tf32", "TensorFloat-32 will be", r"TensorFloat-32 will be used for the matrix multiplication"),
-    row("difference", "max diff", r"relative max diff\W{1,6}(?P<share>\d(?:\.\d{1,12})?e-\d{1,2}|0\.\d{1,12})"),
+    row("difference", "x diff", r"relative max diff\W{1,6}(?P<share>\d(?:\.\d{1,12})?e-\d{1,2}|0\.\d{1,12})"),
     row(
         "difference",
         "Max relative difference",
@@ -29,7 +29,7 @@ ROWS = (
     row("half_precision", "_mixed_precision", r"auto_mixed_precision"),
     row("nan_loss", "NAN Error", r"NAN Error", value="nan"),
     row("nan_loss", "Outputs Nan", r"Outputs Nan[^\n]{0,60}", value="nan"),
-    row("nccl_used", "batch_all_reduce: ", r"batch_all_reduce: \d{1,6} all-reduces with algorithm = nccl"),
+    row("nccl_used", "_all_reduce: ", r"batch_all_reduce: \d{1,6} all-reduces with algorithm = nccl"),
     row(
         "nccl_used",
         "Collective all_reduce tensors",

@@ -33,10 +33,13 @@ ROWS = (
         metric="loss",
         value="invalid",
     ),
-    row(
-        "nan_loss",
-        "nan",
-        r"\b(?P<metric>(?:val_)?(?:\w{1,40}_)?loss)\b['\"]?\s{0,3}[:=]\s{0,3}[-+]?(?P<value>nan)\b",
+    *(  # an anchor of its own for each way to write it: "nan" alone begins with one of the commonest letters
+        row(
+            "nan_loss",
+            before + "nan",
+            rf"\b(?P<metric>(?:val_)?(?:\w{{1,40}}_)?loss)\b['\"]?\s{{0,3}}{before}(?P<value>nan)\b",
+        )
+        for before in (": ", ":", "= ", "=", ": -", "= -", ":  ", "=  ")
     ),
     row("nan_loss", "NaN", r"\b(?P<metric>(?:val_)?(?:\w{1,40}_)?loss)\b['\"]?\s{0,3}[:=]\s{0,3}[-+]?(?P<value>NaN)\b"),
     row(
