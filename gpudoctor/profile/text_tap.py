@@ -98,7 +98,9 @@ class TextTap:
             key = (event.kind, tuple(sorted(event.values.items())))
             number = self._numbers.get(key)
             if number is not None:
-                self._counts[number - 1] = replace(self._counts[number - 1], count=self._counts[number - 1].count + 1)
+                self._counts[number - 1] = replace(
+                    self._counts[number - 1], count=self._counts[number - 1].count + event.count
+                )
             elif len(self._counts) < MAX_DISTINCT:
                 self._counts.append(event)
                 self._numbers[key] = len(self._counts)
