@@ -12,19 +12,18 @@ import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from time import monotonic
-from typing import cast
 
-from gpudoctor.collect.isolate import Answers, Carrier, Outcome, Source, messages_of
+from gpudoctor.collect.isolate import Answers, Carrier, Message, Outcome, Source, blocked_by, messages_of, told_by
 from gpudoctor.model.missing import Missing
 
 
 class _Asked:
-    """A source that has been started and has not ended."""
+    """A source that is being asked. `head`: the one that its child was started for; `rest`: what that child asks next."""
 
-    __slots__ = ("parts", "source", "started")
+    __slots__ = ("head", "parts", "rest", "source", "started")
 
-    def __init__(self, source: Source) -> None:
-        self.source = source
+    def __init__(self, source: Source, head: str = "", rest: tuple[Source, ...] = ()) -> None:
+        self.source, self.head, self.rest = source, head or source.name, rest
         self.started = monotonic()
         self.parts: list[object] = []
 
@@ -55,7 +54,7 @@ class Gathering:
         """Return by name what each source answered; wait for it until its deadline, which runs since its start."""
         try:
             while self._pending or self._asked:
-                for name, outcome in _progress(self._asked, self._carrier):
+                for name, outcome in _progress(self._pending, self._asked, self._carrier):
                     self._end(name, outcome)
                 self._start()
         finally:
@@ -98,15 +97,17 @@ def _start_ready(
     pending[:] = [each for each in pending if each not in ready]
     for source in sorted(ready, key=lambda each: not each.isolated):
         answers = {name: outcomes[name].value if name in outcomes else Missing("not asked") for name in source.after}
-        blocked = next(((name, value) for name, value in answers.items() if isinstance(value, Missing)), None)
-        if blocked is not None:
-            ended.append((source.name, Outcome(value=Missing(f"{blocked[0]}: {blocked[1].reason}"))))
+        blocked = blocked_by(source, answers)
+        if blocked:
+            ended.append((source.name, Outcome(value=Missing(blocked))))
+            pending += source.then
         elif source.isolated:
             try:
-                asked[source.name] = _Asked(source)
+                asked[source.name] = _Asked(source, rest=source.then)
                 carrier.start(source, answers)
             except OSError as error:  # no more processes or files for this user
                 ended.append((source.name, asked.pop(source.name).ended(Missing(f"failed: {error}"))))
+                pending += source.then
         else:
             ended.append((source.name, _ask_here(source, answers)))
     return ended
@@ -114,29 +115,36 @@ def _start_ready(
 
 def _ask_here(source: Source, answers: Answers) -> Outcome:
     here = _Asked(source)
-    kind, value = "failed", cast("object", "no answer")
-    for kind, value in messages_of(source, answers):
-        if kind == "part":
-            here.parts.append(value)
-    return here.ended(value if kind == "done" else Missing(str(value)))
+    last = Message("failed", "no answer")
+    for last in messages_of(source, answers):
+        if last.kind == "part":
+            here.parts.append(last.value)
+    return here.ended(last.value if last.kind == "done" else Missing(str(last.value)))
 
 
-def _progress(asked: dict[str, _Asked], carrier: Carrier) -> list[tuple[str, Outcome]]:
+def _progress(pending: list[Source], asked: dict[str, _Asked], carrier: Carrier) -> list[tuple[str, Outcome]]:
     """Take what has come, give up what is over its deadline; return what has ended by that."""
     ended: list[tuple[str, Outcome]] = []
     if not asked:
         return ended
-    for name, (kind, value) in carrier.receive(max(0.0, min(each.left_s for each in asked.values()))):
-        if name not in asked:
+    for teller, message in carrier.receive(max(0.0, min(each.left_s for each in asked.values()))):
+        name = teller if teller in asked else next((each for each in asked if asked[each].head == teller), "")
+        if not name:
             continue
-        if kind == "part":
-            asked[name].parts.append(value)
+        if message.kind == "part":
+            asked[name].parts.append(message.value)
             continue
-        carrier.abandon(name)
-        ended.append((name, asked.pop(name).ended(value if kind == "done" else Missing(str(value)))))
+        told = asked.pop(name)
+        ended.append((name, told.ended(message.value if message.kind == "done" else Missing(str(message.value)))))
+        if message.kind != "ended" and told.rest:
+            asked[told.rest[0].name] = _Asked(told.rest[0], told.head, told.rest[1:])
+        else:
+            carrier.abandon(told.head)
+            pending += told.rest
     for name in [name for name, each in asked.items() if each.left_s <= 0]:
-        carrier.abandon(name)
         late = asked.pop(name)
+        carrier.abandon(late.head)
+        pending += late.rest
         ended.append((name, late.ended(Missing(f"timeout after {late.source.deadline_s:g} s"))))
     return ended
 
@@ -147,7 +155,7 @@ def _carrier() -> Carrier:
     if hasattr(os, "fork") and alone:
         from gpudoctor.collect.isolate_fork import Forks  # noqa: PLC0415  # only one of the two is ever needed
 
-        return Forks(messages_of)
+        return Forks(told_by)
     from gpudoctor.collect.isolate_threads import Threads  # noqa: PLC0415  # see above
 
-    return Threads(messages_of)
+    return Threads(told_by)

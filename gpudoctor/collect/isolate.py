@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Generator, Iterable, Mapping
 from typing import Literal, NamedTuple, Protocol, cast
 
+from gpudoctor.model.missing import Missing
 from gpudoctor.model.record import dataclass
 
 SOURCE_DEADLINE_S = 3.0  # policy: what only reads answers in milliseconds; a GPU that has to wake takes a second or two
@@ -17,10 +18,11 @@ Answers = Mapping[str, object]
 
 
 class Message(NamedTuple):
-    """One word of a source: a part, at the end its answer, or the reason of its failure."""
+    """One word of a source: a part, at the end its answer or the reason of its failure; "ended": who asked it is gone."""
 
-    kind: Literal["part", "done", "failed"]
+    kind: Literal["part", "done", "failed", "ended"]
     value: object
+    name: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,13 +30,15 @@ class Source:
     """Something to ask. A `collect` that is a generator hands over parts, which survive a later hang or crash.
 
     It starts when the sources in `after` have answered and receives their values; with one of them missing it is not asked.
-    `isolated=False`: it runs in this process; only for what can neither hang nor crash.
+    The sources in `then` are asked after it by the same child, which saves a start each; where the child does not survive,
+    they get one of their own. `isolated=False`: it runs in this process; only for what can neither hang nor crash.
     """
 
     name: str
     collect: Callable[[Answers], object]
     deadline_s: float = SOURCE_DEADLINE_S
     after: tuple[str, ...] = ()
+    then: tuple[Source, ...] = ()
     isolated: bool = True
 
 
@@ -65,6 +69,23 @@ class Carrier(Protocol):
     def finish(self) -> None:
         """Let go of everything."""
         ...
+
+
+def blocked_by(source: Source, answers: Answers) -> str:
+    """Return why the source cannot be asked: what it needs is missing; '' where nothing is."""
+    needs = ((name, answers.get(name, Missing("not asked"))) for name in source.after)
+    return next((f"{name}: {value.reason}" for name, value in needs if isinstance(value, Missing)), "")
+
+
+def told_by(source: Source, answers: Answers) -> Generator[Message, None, None]:
+    """Ask the source and then those that follow in the same child."""
+    known = dict(answers)
+    for each in (source, *source.then):
+        blocked = blocked_by(each, known)
+        for message in (Message("failed", blocked),) if blocked else messages_of(each, known):
+            if message.kind != "part":
+                known[each.name] = message.value if message.kind == "done" else Missing(str(message.value))
+            yield message._replace(name=each.name)
 
 
 def messages_of(source: Source, answers: Answers) -> Generator[Message, None, None]:

@@ -68,7 +68,7 @@ class Forks:
         found: list[tuple[str, Message]] = []
         for fd, _ in self._poll.poll(int(timeout_s * 1000) + 1):
             child = self._children[fd]
-            found += ((child.name, message) for message in self._read(child))
+            found += ((message.name or child.name, message) for message in self._read(child))
         return found
 
     def _read(self, child: _Child) -> list[Message]:
@@ -78,12 +78,12 @@ class Forks:
             return []
         if not chunk:
             self._forget(child)
-            return [Message("failed", _how_it_ended(child.pid))]
+            return [Message("ended", _how_it_ended(child.pid))]
         child.buffer += chunk
         try:
             return cast("list[Message]", taken(child.buffer, Message))
         except BrokenMessageError as error:
-            return [Message("failed", failure(error))]
+            return [Message("ended", failure(error))]
 
     def _forget(self, child: _Child) -> None:
         if self._children.pop(child.fd, None) is not None:
@@ -146,7 +146,7 @@ def _lifted(fd: int) -> int:
 
 def _ask(source: Source, answers: Answers, write_end: int, serve: Serve) -> None:
     """Ask the source and send its messages, in the child."""
-    signal.setitimer(signal.ITIMER_REAL, source.deadline_s + ORPHAN_GRACE_S)
+    signal.setitimer(signal.ITIMER_REAL, sum(each.deadline_s for each in (source, *source.then)) + ORPHAN_GRACE_S)
     for message in serve(source, answers):
         _tell(write_end, message)
 
@@ -155,4 +155,4 @@ def _tell(fd: int, message: Message) -> None:
     try:
         send(fd, message)
     except Exception as error:  # noqa: BLE001  # an answer that cannot travel is a failure of its source
-        send(fd, Message("failed", failure(error)))
+        send(fd, Message("failed", failure(error), message.name))

@@ -28,9 +28,9 @@ class Threads:
     def _ask(self, source: Source, answers: Answers) -> None:
         try:
             for message in self._serve(source, answers):
-                self._queue.put((source.name, message))
+                self._queue.put((message.name or source.name, message))
         except BaseException as error:  # noqa: BLE001  # a thread has nobody else to tell
-            self._queue.put((source.name, Message("failed", f"crashed: {type(error).__name__}")))
+            self._queue.put((source.name, Message("ended", f"crashed: {type(error).__name__}")))
 
     def receive(self, timeout_s: float) -> Iterable[tuple[str, Message]]:
         """Return what has come, waiting at most so long for the first."""

@@ -40,24 +40,24 @@ def all_sources(target: Target, level: str, root: Path, timeout_s: float | None)
     short_s = SOURCE_DEADLINE_S if timeout_s is None else timeout_s
     long_s = LIBRARIES_DEADLINE_S if timeout_s is None else timeout_s
     quick = level == "quick"
+    host = Source(name="host", collect=partial(_host, root), deadline_s=short_s)
+    tensorflow = Source(
+        name="tensorflow",
+        collect=partial(_tensorflow, root, not quick),
+        after=("python",),
+        deadline_s=short_s if quick else long_s,
+    )
+    libraries = Source(
+        name="libraries",
+        collect=partial(_libraries, root, None if quick else long_s - MARGIN_S),
+        after=("python", "tensorflow"),
+        deadline_s=long_s,
+    )
     return (
         Source(name="nvml", collect=partial(nvml, root), deadline_s=short_s),
-        Source(name="python", collect=partial(_python, target), deadline_s=short_s),
+        Source(name="python", collect=partial(_python, target), deadline_s=short_s, then=(tensorflow, libraries)),
         Source(name="cuda", collect=partial(_cuda, root), deadline_s=short_s),
-        Source(name="kernel", collect=partial(_kernel, root), deadline_s=short_s),
-        Source(name="host", collect=partial(_host, root), deadline_s=short_s),
-        Source(
-            name="tensorflow",
-            collect=partial(_tensorflow, root, not quick),
-            after=("python",),
-            deadline_s=short_s if quick else long_s,
-        ),
-        Source(
-            name="libraries",
-            collect=partial(_libraries, root, None if quick else long_s - MARGIN_S),
-            after=("python", "tensorflow"),
-            deadline_s=long_s,
-        ),
+        Source(name="kernel", collect=partial(_kernel, root), deadline_s=short_s, then=(host,)),
         Source(name="env", collect=_environment, isolated=False),
         Source(name="scheduler", collect=_scheduler, isolated=False),
     )

@@ -16,7 +16,7 @@ import pytest
 
 from gpudoctor.collect import isolate_fork
 from gpudoctor.collect.gathering import gather
-from gpudoctor.collect.isolate import Answers, Outcome, Source, messages_of
+from gpudoctor.collect.isolate import Answers, Outcome, Source, told_by
 from gpudoctor.collect.isolate_threads import Threads
 from gpudoctor.model.gpu import Gpu
 from gpudoctor.model.missing import Missing
@@ -267,7 +267,7 @@ def test_without_fork_threads_outlast_a_hang_and_an_exception() -> None:
             Source(name="parts", collect=lambda _: (each for each in (1, 2))),
             Source(name="well", collect=_well),
         ],
-        carrier=Threads(messages_of),
+        carrier=Threads(told_by),
     )
     assert time.monotonic() - begin < DEADLINE_S + SLACK_S
     stop.set()
@@ -290,3 +290,27 @@ def test_where_threads_run_nothing_is_forked(monkeypatch: pytest.MonkeyPatch) ->
     finally:
         stop.set()
         other.join()
+
+
+def test_sources_of_one_child_answer_each_for_itself() -> None:
+    needs = Source(name="needs", collect=lambda known: f"{known['first']}, then this", after=("first",))
+    lacks = Source(name="lacks", collect=_well, after=("fails",))
+    fails = Source(name="fails", collect=_raise)
+    outcomes = gather([Source(name="first", collect=lambda _: os.getpid(), then=(needs, fails, lacks))])
+    assert outcomes["needs"].value == f"{outcomes['first'].value}, then this"
+    assert _reason(outcomes["fails"]) == "failed: LookupError: no such thing"
+    assert _reason(outcomes["lacks"]) == "fails: failed: LookupError: no such thing"
+
+
+@pytest.mark.parametrize(("dies", "how"), [(_hang, "timeout after 0.4 s"), (_segfault, "crashed: signal 11")])
+def test_a_child_that_does_not_survive_takes_none_of_its_other_sources_along(
+    dies: Callable[[Answers], object], how: str
+) -> None:
+    well = Source(name="well", collect=lambda _: "well", deadline_s=SLACK_S)
+    lacks = Source(name="lacks", collect=_well, after=("dies",), deadline_s=SLACK_S)
+    middle = Source(name="dies", collect=dies, deadline_s=DEADLINE_S)
+    outcomes = gather([Source(name="first", collect=lambda _: 1, deadline_s=SLACK_S, then=(middle, lacks, well))])
+    assert outcomes["first"].value == 1
+    assert _reason(outcomes["dies"]) == how
+    assert _reason(outcomes["lacks"]) == f"dies: {how}"
+    assert outcomes["well"].value == "well"
