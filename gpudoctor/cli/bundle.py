@@ -46,6 +46,8 @@ def run(arguments: Arguments) -> int:
     """Pack, show, ask, write."""
     path = arguments.output or NAME.format(datetime.now(timezone.utc).strftime("%Y%m%d-%H%M%S"))
     check_place(path, overwrite=arguments.overwrite)
+    if not arguments.snapshot and not arguments.yes and not _can_ask():
+        raise UsageError("not begun: it could not be written, for there is no terminal to ask on; give --yes")
     known = registry.load()
     machine = _machine(arguments, known)
     files = _files(_report(machine, known))
@@ -121,8 +123,12 @@ def _taken_out(redacted: Redacted | None) -> Iterator[str]:
     yield "Nothing is sent anywhere. What is in it: `tar -xzOf FILE | less`"
 
 
+def _can_ask() -> bool:
+    return sys.stdin.isatty() and sys.stderr.isatty()
+
+
 def _agreed() -> bool:
-    if not (sys.stdin.isatty() and sys.stderr.isatty()):
+    if not _can_ask():
         raise UsageError(
             "not written: there is no terminal to ask on; give --yes where the list above is what you want"
         )

@@ -1,7 +1,9 @@
 """TensorFlow 1.0 to 2.3: the CUDA and cuDNN that the official wheels were built with.
 
 Kept apart from `tensorflow_releases`, whose rows were read from the wheels themselves; these come from a page.
-Source: tensorflow.org/install/source, "Tested build configurations", GPU, Linux (facts of 2026-11-30).
+Source: "Tested build configurations", Linux, GPU, in site/en/install/source.md of the repository tensorflow/docs at commit
+b19e63b865a24aad11787ef2ccf03caf2ed731d8 (tensorflow.org/install/source), every row from 1.0.0 to 2.3.0 compared. It says
+"8" and "9" where the libraries are called 8.0 and 9.0.
 """
 
 from __future__ import annotations

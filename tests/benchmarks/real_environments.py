@@ -198,7 +198,15 @@ def _last(text: str) -> str:
 
 
 def _scan(python: Path, env: Mapping[str, str], folder: Path, level: str) -> Any:
-    command = [sys.executable, "-m", "gpudoctor", "scan", "--json", "--level", level, "--python", str(python)]
+    command = [
+        str(Path(sys.executable).with_name("gpudoctor")),
+        "scan",
+        "--json",
+        "--level",
+        level,
+        "--python",
+        str(python),
+    ]
     done = subprocess.run(
         command, env=dict(env), cwd=folder, capture_output=True, text=True, timeout=LIMIT_S, check=False
     )

@@ -95,6 +95,13 @@ def test_without_a_terminal_it_is_shown_and_not_written(tmp_path: Path) -> None:
     assert not (tmp_path / "b.tgz").exists()
 
 
+def test_without_a_terminal_a_machine_is_not_examined_in_vain(tmp_path: Path) -> None:
+    run = gpudoctor("bundle", "-o", tmp_path / "b.tgz", env=bare_environment(tmp_path / "home"))
+    assert (run.code, run.out) == (2, "")
+    assert "give --yes" in run.err
+    assert run.duration_s < 2, "it probed before it refused"
+
+
 @pytest.mark.parametrize(("answer", "written"), [("y", True), ("n", False), ("", False)])
 def test_on_a_terminal_it_asks(answer: str, written: bool, tmp_path: Path) -> None:
     main, terminal = pty.openpty()
