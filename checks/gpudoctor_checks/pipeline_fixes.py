@@ -6,7 +6,7 @@ Two checks see the same pipeline (who waits, and whose function makes it wait); 
 from __future__ import annotations
 
 from gpudoctor.sdk import Change, Fix, Gain, Grade, Pipeline, Stage
-from gpudoctor_checks.recorded import diff, with_argument
+from gpudoctor_checks.recorded import diff, with_argument, with_call
 
 AUTOTUNE = "num_parallel_calls=tf.data.AUTOTUNE"
 COLUMN = 42  # what a fix's title may take in the report
@@ -47,11 +47,7 @@ def _words(kind: str, stage: Stage) -> tuple[str, str, float]:
     """Return title, diff and minutes."""
     name = stage.callee.rpartition(".")[2].strip("<>") or "f"
     if kind == "tf_ops":
-        own = with_argument(stage.snippet.replace(f"({name}", f"({name}_tf"), "map", AUTOTUNE)
-        rewritten = own or f"ds = ds.map({name}_tf, {AUTOTUNE})"
-        if stage.python == "generator":
-            rewritten = f"ds = tf.data.Dataset.from_tensor_slices(items).map(load_tf, {AUTOTUNE})"
-        return f"{name[:16]}() in TF ops, parallel map", diff(stage.snippet, rewritten), 60.0
+        return f"{name[:16]}() in TF ops, parallel map", _in_tf_ops(name, stage), 60.0
     if kind == "parallel_map":
         parallel = with_argument(stage.snippet, "map", AUTOTUNE) or f"ds = ds.map({name}, {AUTOTUNE})"
         return "Parallel map", diff(stage.snippet, parallel), 2.0
@@ -61,3 +57,16 @@ def _words(kind: str, stage: Stage) -> tuple[str, str, float]:
     if kind == "prefetch":
         return "Prefetch as the last step", diff("", "ds = ds.prefetch(tf.data.AUTOTUNE)"), 1.0
     return "cache(), if nothing in it is random", diff("", f"ds = ds.cache()  # behind line {stage.line}"), 2.0
+
+
+def _in_tf_ops(name: str, stage: Stage) -> str:
+    """Return the diff for a function that has to be written anew, and say so: a name that is nowhere is no fix."""
+    if stage.python == "generator":
+        return diff(
+            stage.snippet,
+            "# items, load_tf: yours to write: what it reads one by one, and one of it with tf.* ops",
+            f"ds = tf.data.Dataset.from_tensor_slices(items).map(load_tf, {AUTOTUNE})",
+        )
+    where = f" (:{stage.callee_line})" if stage.callee_line else ""
+    call = with_call(stage.snippet, "map", f"{name}_tf, {AUTOTUNE}") or f"ds = ds.map({name}_tf, {AUTOTUNE})"
+    return diff(stage.snippet, f"# {name}_tf: yours to write: {name}(){where} with tf.* ops", call)

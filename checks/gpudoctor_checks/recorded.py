@@ -63,14 +63,29 @@ def on_gpu(settings: Settings | None) -> bool:
 
 def with_argument(snippet: str, method: str, argument: str) -> str:
     """Return a source line with an argument added to the call of a method, '' where the call does not end on the line."""
-    start = snippet.find(f".{method}(") if argument.partition("=")[0] not in snippet else -1
-    depth = 0
-    for place_, char in enumerate(snippet[start:] if start >= 0 else ""):
-        depth += (char in "([{") - (char in ")]}")
-        if depth == 0 and char == ")":
-            end = start + place_
-            return f"{snippet[:end]}, {argument}{snippet[end:]}"
-    return ""
+    if argument.partition("=")[0] in snippet:
+        return ""
+    start, end = _call(snippet, method)
+    return f"{snippet[:end]}, {argument}{snippet[end:]}" if start else ""
+
+
+def with_call(snippet: str, method: str, arguments: str) -> str:
+    """Return a source line with other arguments in the call of a method, '' where the call does not end on the line."""
+    start, end = _call(snippet, method)
+    return f"{snippet[:start]}{arguments}{snippet[end:]}" if start else ""
+
+
+def _call(snippet: str, method: str) -> tuple[int, int]:
+    """Return where the arguments of a method's call begin and end on the line, zeros where they do not."""
+    start = snippet.find(f".{method}(")
+    if start < 0:
+        return 0, 0
+    start, depth = start + len(method) + 2, 1
+    for place_ in range(start, len(snippet)):
+        depth += (snippet[place_] in "([{") - (snippet[place_] in ")]}")
+        if depth == 0:
+            return start, place_
+    return 0, 0
 
 
 def diff(old: str, *new: str) -> str:

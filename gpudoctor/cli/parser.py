@@ -57,6 +57,7 @@ class Arguments(argparse.Namespace):
     json_file: str | None = None
     format: str = "text"
     files: list[str] = field(default_factory=list[str])
+    older_than: float | None = None
     max_regression: float | None = None
     action: str = "show"
     trial: list[str] = field(default_factory=list[str])
@@ -298,11 +299,13 @@ def _run(parser: argparse.ArgumentParser) -> None:
 
 
 def _sessions(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--delete", dest="files", action="append", metavar="ID", help="delete a session (repeatable)")
+    parser.add_argument("--older-than", type=float, metavar="DAYS", help="delete those that began before that")
     parser.add_argument("--json", action="store_true", help="print the list as JSON")
 
 
 def _report(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("name", metavar="SESSION", help="a file, or the beginning of an id that `sessions` lists")
+    parser.add_argument("name", nargs="?", metavar="SESSION", help="a file, or an id's beginning (default: the newest)")
     parser.add_argument("--format", choices=("text", "json", "markdown"), help="default: text")
     parser.add_argument("--json", action="store_true", help="the same as --format json")
     parser.add_argument("-o", "--output", metavar="FILE", help="write the report to FILE instead of stdout")
@@ -331,7 +334,7 @@ COMMANDS: dict[str, tuple[str, Callable[[argparse.ArgumentParser], None]]] = {
     "log": ("say what the text of a run shows: a file, several, or - for stdin", _log),
     "run": ("run a training script, unchanged, and say what makes it slow", _run),
     "report": ("print the report of a recorded run", _report),
-    "sessions": ("list the recorded runs", _sessions),
+    "sessions": ("list the recorded runs, or delete some", _sessions),
     "probe": ("train the reference network and show what it measured", _probe),
     "monitor": ("watch GPUs, host and processes; scan and fix by keys", _monitor),
     "env": ("print the environment, ready to paste into an issue", _env),

@@ -1,14 +1,14 @@
-"""`gpudoctor report SESSION`: the report of a recording, as text, JSON or Markdown."""
+"""`gpudoctor report [SESSION]`: the report of a recording, the newest by default, as text, JSON or Markdown."""
 
 from __future__ import annotations
 
 from gpudoctor.cli import session_report
 from gpudoctor.cli.parser import Arguments
-from gpudoctor.cli.sessions import path_of
+from gpudoctor.cli.sessions import newest, path_of
 
 
 def run(arguments: Arguments) -> int:
     """Print it."""
     form = "json" if arguments.json else arguments.format
-    session_report.write(path_of(arguments.name), form, arguments.output)
+    session_report.write(path_of(arguments.name) if arguments.name else newest(), form, arguments.output)
     return 0

@@ -1,7 +1,8 @@
-"""`gpudoctor sessions`: list the recordings of `gpudoctor run`."""
+"""`gpudoctor sessions`: list the recordings of `gpudoctor run`, or delete some; one that still runs is never deleted."""
 
 from __future__ import annotations
 
+import time
 from contextlib import suppress
 from datetime import datetime, timezone
 from pathlib import Path
@@ -16,9 +17,13 @@ from gpudoctor.model.session import Session
 from gpudoctor.profile.command import script_of
 from gpudoctor.profile.record import default_folder, read_session
 
+DAY_S = 86_400
+
 
 def run(arguments: Arguments) -> int:
-    """Print one line a session, newest first."""
+    """Print one line a session, newest first; or one for each that was deleted."""
+    if arguments.files or arguments.older_than is not None:
+        return _delete(arguments)
     found = sorted(_sessions(), key=lambda each: each.started_at, reverse=True)
     if arguments.json:
         emit(dumps([_members(each) for each in found]) + "\n", None)
@@ -30,11 +35,46 @@ def run(arguments: Arguments) -> int:
 
 
 def _sessions() -> list[Session]:
-    found: list[Session] = []
-    for path in default_folder().glob(f"*{SUFFIX}"):
-        with suppress(UsageError):  # another file, or a newer gpudoctor's
-            found.append(read_session(path))
-    return found
+    return [read for path in _files() if (read := _quietly(path)) is not None]
+
+
+def _delete(arguments: Arguments) -> int:
+    """Delete the named ones, and those that began longer ago than so many days. Raises UsageError before any is gone."""
+    chosen = {path: read_session(path) for path in map(path_of, arguments.files)}
+    if arguments.older_than is not None:
+        limit = time.time() - arguments.older_than * DAY_S
+        old = {path: read for path in _files() if (read := _quietly(path)) is not None and read.started_at < limit}
+        chosen.update({path: read for path, read in old.items() if read.outcome != "running"})
+    for session in chosen.values():
+        if session.outcome == "running":
+            raise UsageError(f"{session.session}: still being recorded; it can be deleted when its command has ended")
+    for path, session in chosen.items():
+        try:
+            path.unlink()
+        except OSError as error:
+            raise UsageError(f"{path}: cannot be deleted ({error.strerror or error})") from error
+        emit(f"deleted {session.session}\n", None)
+    if not chosen:
+        emit("nothing to delete\n", None)
+    return 0
+
+
+def newest() -> Path:
+    """Return the file of the newest session. Raises UsageError where there is none."""
+    found = [(read.started_at, path) for path in _files() if (read := _quietly(path)) is not None]
+    if not found:
+        raise UsageError("no sessions; make one with `gpudoctor run -- python train.py`")
+    return max(found)[1]
+
+
+def _files() -> list[Path]:
+    return list(default_folder().glob(f"*{SUFFIX}"))
+
+
+def _quietly(path: Path) -> Session | None:
+    with suppress(UsageError):  # another file, or a newer gpudoctor's
+        return read_session(path)
+    return None
 
 
 def path_of(name: str) -> Path:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from gpudoctor.diagnose.aim import aim
@@ -14,7 +14,7 @@ from gpudoctor.diagnose.registry import AnyCheck
 from gpudoctor.diagnose.summary import blocked, summarise
 from gpudoctor.model.finding import Finding, Severity
 from gpudoctor.model.missing import Missing
-from gpudoctor.model.observed import Trial
+from gpudoctor.model.observed import Log, Trial
 from gpudoctor.model.report import Outcome, Plugin, Report, Verdict
 from gpudoctor.model.snapshot import Snapshot
 from gpudoctor.model.threshold import Limits
@@ -23,6 +23,7 @@ from gpudoctor.sdk import Inconclusive, NotApplicable, Skip
 # Policy, not a measurement: a suspicion that is more likely wrong than right must not break a build.
 ERROR_NEEDS_CONFIDENCE = 0.5
 WARNING_NEEDS_CONFIDENCE = 0.3
+JUDGED = frozenset({Outcome.PASSED, Outcome.FOUND})
 
 
 def diagnose(
@@ -36,10 +37,13 @@ def diagnose(
     """Return the report of the selected checks on one snapshot; `severities` are the configured ones, by code."""
     if snapshot.run is None:  # nothing was run: no gap in what is known of the machine
         checks = [each for each in checks if not each.needs_run]
+    texts = [each for each in checks if each.needs_text and not each.needs_run]
     if snapshot.log is None:  # nor was a text given
         checks = [each for each in checks if not each.needs_text]
     facts = gather(snapshot)
     verdicts = tuple(judge(check, facts, snapshot, severities) for check in checks)
+    if snapshot.log is None:
+        verdicts = (*verdicts, *_said_by_probe(snapshot, texts, verdicts, severities))
     findings = fold(aim((finding for verdict in verdicts for finding in verdict.findings), snapshot.python))
     return Report(
         summary=summarise(verdicts, findings, facts, level=level, checks=checks, plugins=plugins),
@@ -56,6 +60,28 @@ def diagnose(
 def plan_trials(checks: Sequence[AnyCheck], known: frozenset[str]) -> tuple[str, ...]:
     """Return the trials that the selected checks need and the probe knows, each once, in order of first need."""
     return tuple(dict.fromkeys(trial for check in checks for trial in check.trials if trial in known))
+
+
+def _said_by_probe(
+    snapshot: Snapshot,
+    texts: Sequence[AnyCheck],
+    verdicts: Sequence[Verdict],
+    severities: Mapping[str, Severity] | None,
+) -> Iterator[Verdict]:
+    """Yield what the stderr of the probe's children tells beyond the facts: troubles whose cause no other check judged."""
+    children = snapshot.probe.children if snapshot.probe is not None else ()
+    events = tuple(event for child in children for event in child.events)
+    if not events:
+        return
+    told = replace(snapshot, log=Log(events=events))
+    facts = gather(told)
+    judged = {cause for each in verdicts if each.status in JUDGED and each.applies for cause in each.causes}
+    for check in texts:
+        verdict = judge(check, facts, told, severities)
+        new = [each for each in verdict.findings if each.cause not in judged and each.severity is not Severity.INFO]
+        if new:
+            heard = tuple(replace(each, basis=each.basis.replace("the log", "the probe's stderr")) for each in new)
+            yield replace(verdict, findings=heard)
 
 
 def judge(

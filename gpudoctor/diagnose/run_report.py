@@ -11,19 +11,18 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from gpudoctor import __version__
-from gpudoctor.diagnose.engine import diagnose
+from gpudoctor.diagnose.engine import JUDGED, diagnose
 from gpudoctor.diagnose.registry import AnyCheck
 from gpudoctor.logs.facts import GROUPS, snapshot_of
 from gpudoctor.model.finding import Severity
 from gpudoctor.model.observed import LogEvent
-from gpudoctor.model.report import Outcome, Plugin, Report
+from gpudoctor.model.report import Plugin, Report
 from gpudoctor.model.session import Session
 from gpudoctor.model.snapshot import Snapshot
 from gpudoctor.profile.breakdown import WindowShare
 from gpudoctor.profile.timeline import analyse
 from gpudoctor.redaction import Rewrite, redact
 
-JUDGED = frozenset({Outcome.PASSED, Outcome.FOUND})
 NOT_ASKED = "not asked: this is the report of a run; `gpudoctor scan` examines the machine"
 
 

@@ -11,7 +11,7 @@ from gpudoctor.diagnose.ranking import together
 from gpudoctor.model.finding import Finding, Fix, Grade, Severity
 from gpudoctor.model.missing import Missing
 from gpudoctor.model.report import Report
-from gpudoctor.model.run import GpuOverTime, Run, StepTimes
+from gpudoctor.model.run import HIGHLY, MODERATELY, GpuOverTime, Run, StepTimes
 from gpudoctor.present import figures
 from gpudoctor.present.style import Style, printable, shorten
 
@@ -27,6 +27,9 @@ BUDGETS = (
     (1, 0, 1),
 )  # evidence, other findings, fixes: what is given up first
 WORTH_SAYING = 1.05
+# XProf's classes are lower than the words sound: they are given beside them, unless more than half waits anyway
+SCALES = {"highly": f" (>={HIGHLY:.0%})", "moderately": f" ({MODERATELY:.0%}-{HIGHLY:.0%})"}
+PLAINLY = 0.5
 FULL = (100, 100, 100)
 MARKS = {Severity.ERROR: "[x]", Severity.WARNING: "[!]", Severity.INFO: "[i]"}
 
@@ -95,11 +98,13 @@ def _verdict(report: Report, run: Run, style: Style) -> Iterator[str]:
         yield from _wrapped(f"INPUT UNKNOWN of {length}: {share.reason}")
     else:
         most = "at most " if times.device_plane in {"closed", "not recorded"} else ""
-        words = f"{times.input_class.upper()} INPUT-BOUND: {most}{share:.0%} of {length} waits for data"
+        scale = SCALES.get(times.input_class, "") if share < PLAINLY else ""
+        words = f"{times.input_class.upper()} INPUT-BOUND: {most}{share:.0%} of {length} waits for data{scale}"
         yield style.bold(shorten(words, WIDTH))
     yield from _bars(times)
     yield from _wrapped(f"{_methods(times)}; device plane: {times.device_plane}", "  ")
-    yield from (_gpu(each) for each in (run.machine.gpus if run.machine is not None else ())[:2])
+    for gpu in (run.machine.gpus if run.machine is not None else ())[:2]:
+        yield from _wrapped(_gpu(gpu), "  ")
 
 
 def _bars(times: StepTimes) -> Iterator[str]:
@@ -145,7 +150,7 @@ def _gpu(gpu: GpuOverTime) -> str:
         words.append(f"peak {figures.size(gpu.memory_peak_bytes)}")
     if not isinstance(gpu.foreign_processes, Missing) and gpu.foreign_processes:
         words.append(f"{gpu.foreign_processes} other process{'es' if gpu.foreign_processes > 1 else ''} on it")
-    return shorten(f"  {', '.join(words)}", WIDTH)
+    return ", ".join(words)
 
 
 def _roots(report: Report) -> list[Finding]:
@@ -185,8 +190,8 @@ def _also(report: Report, style: Style, limit: int) -> Iterator[str]:
         return
     yield style.bold("ALSO" if primary is not None else "NOTES")
     for each in others[:limit]:
-        yield shorten(
-            f"{MARKS[each.severity]} {each.code} {_place(each)}{' ' if each.location else ''}{each.summary}", WIDTH
+        yield from _wrapped(
+            f"{MARKS[each.severity]} {each.code} {_place(each)}{' ' if each.location else ''}{each.summary}", "", "    "
         )
     if len(others) > limit:
         yield f"    {len(others) - limit} more: gpudoctor report --json"

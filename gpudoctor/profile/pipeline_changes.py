@@ -130,8 +130,10 @@ def _needless(found: Pipeline, settings: Settings | None) -> Iterator[tuple[str,
         yield "prefetch", "TF injected it"
     elif found.prefetch in {"user", "parallel output"}:
         yield "prefetch", "it is there" if found.prefetch == "user" else "the map already runs ahead"
-    if any(each.python == "python function" for each in found.stages):
-        yield "num_parallel_calls", "a Python function holds the GIL"
+    python = next((each for each in found.stages if each.python == "python function"), None)
+    if python is not None:
+        name = python.callee.rpartition(".")[2].strip("<>") or "the function"
+        yield f"num_parallel_calls on {name}() as it stands", "Python holds the GIL"
     elif any(
         base_name(each.name) == "ParallelMap" and each.tunable and each.made_by == "user" for each in found.stages
     ):

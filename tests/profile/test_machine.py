@@ -139,9 +139,13 @@ def at(second: int, *, energy_j: Maybe[float], power_w: Maybe[float]) -> GpuSamp
 
 def test_energy_comes_from_the_counter_else_from_power_else_from_nowhere() -> None:
     none = Missing("not_supported")
-    counted = over_time(*(at(each, energy_j=1000.0 + 80 * each, power_w=300.0) for each in range(60)))
-    assert counted == (pytest.approx(8.0, rel=0.02), "NVML's energy counter")
+    joules, source = over_time(*(at(each, energy_j=1000.0 + 80 * each, power_w=300.0) for each in range(60)))
+    assert isinstance(joules, float)
+    assert abs(joules - 8.0) < 0.2
+    assert source == "NVML's energy counter"
     stands = over_time(*(at(each, energy_j=1000.0, power_w=300.0) for each in range(60)))
-    assert stands == (pytest.approx(30.0, rel=0.02), "mean power")
+    assert isinstance(stands[0], float)
+    assert abs(stands[0] - 30.0) < 0.5
+    assert stands[1] == "mean power"
     assert over_time(*(at(each, energy_j=none, power_w=300.0) for each in range(60))) == stands
     assert isinstance(over_time(*(at(each, energy_j=none, power_w=none) for each in range(60)))[0], Missing)

@@ -1,0 +1,74 @@
+"""The report of a run in words: shares with their class, the energy of a step, and diffs that name what is still to be written."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from gpudoctor.diagnose import registry
+from gpudoctor.diagnose.engine import diagnose
+from gpudoctor.model.run import Run
+from gpudoctor.present import run_text
+from gpudoctor_checks.pipeline_fixes import pipeline_fixes
+from tests.checks.runs import (
+    make_gpu_over_time,
+    make_machine_over_time,
+    make_pipeline,
+    make_run,
+    make_settings,
+    make_steps,
+    ran,
+)
+
+
+def told(run: Run) -> str:
+    """Return the report of a run as text."""
+    snapshot = replace(ran(), run=run)
+    checks = [each for each in registry.load().checks if each.needs_run]
+    return run_text.render(diagnose(snapshot, checks, level="run"))
+
+
+@pytest.mark.parametrize(
+    ("wait", "words"),
+    [
+        (0.71, "HIGHLY INPUT-BOUND: 71% of 20 ms/step waits for data\n"),
+        (0.23, "HIGHLY INPUT-BOUND: 23% of 20 ms/step waits for data (>=20%)\n"),
+        (0.07, "MODERATELY INPUT-BOUND: 7% of 20 ms/step waits for data (5%-20%)\n"),
+        (0.02, "NOT INPUT-BOUND: 2% of 20 ms/step waits for data\n"),
+    ],
+)
+def test_a_class_that_sounds_stronger_than_the_share_is_explained(wait: float, words: str) -> None:
+    assert words in told(make_run(steps=make_steps(waits=wait)))
+
+
+def test_the_energy_of_a_step_stands_beside_the_power_and_who_else_is_on_the_gpu() -> None:
+    gpu = make_gpu_over_time(joules_per_step=6.84, power_w=84.0, power_limit_w=300.0, foreign_processes=1)
+    text = told(
+        make_run(machine=make_machine_over_time(gpu), settings=make_settings(gpus=1), steps=make_steps(gpu=True))
+    )
+    assert "energy 6.84 J/step" in text
+    assert "84 of 300 W" in text
+    assert "1 other process on it" in " ".join(text.split())
+
+
+@pytest.mark.parametrize(
+    ("snippet", "call"),
+    [
+        ("ds = ds.map(augment).batch(8)", "ds = ds.map(augment_tf, num_parallel_calls=tf.data.AUTOTUNE).batch(8)"),
+        (
+            "x = y.map(lambda p: tf.numpy_function(augment, [p], tf.float32))",
+            "x = y.map(augment_tf, num_parallel_calls=tf.data.AUTOTUNE)",
+        ),
+        ("ds = ds.map(", "ds = ds.map(augment_tf, num_parallel_calls=tf.data.AUTOTUNE)"),
+    ],
+)
+def test_a_function_that_must_be_written_is_said_to_be_yours(snippet: str, call: str) -> None:
+    pipeline = make_pipeline(python="python function", kinds=("tf_ops",))
+    stages = tuple(replace(each, snippet=snippet) if each.callee else each for each in pipeline.stages)
+    (fix,) = pipeline_fixes(replace(pipeline, stages=stages))
+    assert fix.text.splitlines() == [
+        f"- {snippet}",
+        "+ # augment_tf: yours to write: augment() (:12) with tf.* ops",
+        f"+ {call}",
+    ]
