@@ -1,4 +1,6 @@
-"""Aim the commands of fixes at the interpreter that was examined: a bare `pip` belongs to whichever one is active.
+"""Aim the commands of fixes: `pip` at the interpreter that was examined, `docker` at the container's own tool.
+
+A bare `pip` belongs to whichever interpreter is active, and who is inside of podman may have no docker at all.
 
 It is done once for the fixes of all checks, a third party's too; each check doing it would be tempting, and one forgets.
 """
@@ -11,21 +13,32 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from gpudoctor.model.finding import Finding, Fix
+from gpudoctor.model.machine import Host
 from gpudoctor.model.missing import either
 from gpudoctor.model.software import Python
 
 ACTIVE = frozenset({"VIRTUAL_ENV", "CONDA_PREFIX"})  # these environments' own pip is the one that a shell finds
 # A pip of its own standing: not "uv pip", and not the pip of a folder that the command names.
+# Podman's options are Docker's, but for the GPUs, which it takes by CDI name (NVIDIA Container Toolkit, "Support for CDI").
+DOCKER_GPUS = re.compile(r"\bdocker run --gpus[ =]all")
+DOCKER = re.compile(r"\bdocker (?=run|rm|exec|pull)")
 BARE_PIP = re.compile(r"(?<!uv )(?<![\w./\\-])pip (?=install|uninstall|check|show)")
 
 
-def aim(findings: Iterable[Finding], python: Python | None) -> list[Finding]:
+def aim(findings: Iterable[Finding], python: Python | None, host: Host | None = None) -> list[Finding]:
     """Return the findings with every bare `pip` run by the examined interpreter, unless that is the active one."""
+    if host is not None and either(host.container, "") == "podman":
+        findings = [replace(each, fixes=tuple(_for_podman(fix) for fix in each.fixes)) for each in findings]
     executable = either(python.executable, "") if python is not None else ""
     if python is None or not executable or either(python.chosen_by, "VIRTUAL_ENV") in ACTIVE:
         return list(findings)
     run = f"{_quoted(executable)} -m pip "
     return [replace(each, fixes=tuple(_aimed(fix, run) for fix in each.fixes)) for each in findings]
+
+
+def _for_podman(fix: Fix) -> Fix:
+    text = DOCKER_GPUS.sub("podman run --device nvidia.com/gpu=all", fix.text)
+    return replace(fix, text=DOCKER.sub("podman ", text))
 
 
 def _aimed(fix: Fix, run: str) -> Fix:

@@ -6,6 +6,7 @@ cancels it: KeyboardInterrupt, raised at any moment, ends the children that were
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -83,6 +84,8 @@ def examine(request: Request, checks: Judges, events: Events | None = None) -> S
         return _without_probe(snapshot, QUICK_HAS_NO_PROBE)
     if snapshot.tensorflow is not None and snapshot.tensorflow.installed is False:
         return _without_probe(snapshot, "not run: TensorFlow is not installed in the target environment")
+    if os.name != "posix":
+        return _without_probe(snapshot, "not run: the probe needs Linux, WSL2 or macOS")
     from gpudoctor.probe.plan import at_level  # noqa: PLC0415  # a quick scan must not pay for it
     from gpudoctor.probe.runner import run_probe  # noqa: PLC0415
 

@@ -24,7 +24,6 @@ import json  # noqa: E402
 import math  # noqa: E402
 import platform  # noqa: E402
 import re  # noqa: E402
-import resource  # noqa: E402
 import signal  # noqa: E402
 import time  # noqa: E402
 import types  # noqa: E402
@@ -159,6 +158,8 @@ def run(channel: Channel, bench: Bench, name: str, limit_s: float) -> None:
 
 def _behave() -> None:
     """Die with the parent, leave no core file, and print the stack when a library crashes or the parent asks."""
+    import resource  # noqa: PLC0415  # POSIX only: the module itself can be read anywhere
+
     faulthandler.enable()
     faulthandler.register(signal.SIGUSR1)
     resource.setrlimit(resource.RLIMIT_CORE, (0, resource.getrlimit(resource.RLIMIT_CORE)[1]))

@@ -11,6 +11,7 @@ from gpudoctor.diagnose import registry
 from gpudoctor.diagnose.aim import aim
 from gpudoctor.diagnose.engine import diagnose
 from gpudoctor.model.finding import Finding, Fix, Gain, Grade, Severity
+from gpudoctor.model.machine import Host
 from gpudoctor.model.missing import Missing
 from gpudoctor.model.software import Python
 from tests.checks.machines import changed, healthy_t4
@@ -68,3 +69,22 @@ def test_every_check_profits() -> None:
     )
     fixes = diagnose(machine, registry.load().checks).fixes
     assert any("'/opt/my envs/bin/python' -m pip install 'tensorflow[and-cuda]" in fix.text for fix in fixes)
+
+
+@pytest.mark.parametrize(
+    ("text", "wanted"),
+    [
+        ("docker run --gpus all IMAGE", "podman run --device nvidia.com/gpu=all IMAGE"),
+        (
+            "docker rm -f C && docker run --gpus all -it --rm I",
+            "podman rm -f C && podman run --device nvidia.com/gpu=all -it --rm I",
+        ),
+        ("docker run --cpus=4 IMAGE", "podman run --cpus=4 IMAGE"),
+        ("sudo systemctl restart docker", "sudo systemctl restart docker"),
+    ],
+)
+def test_inside_of_podman_the_commands_are_podmans(text: str, wanted: str) -> None:
+    fix = Fix(id="x", title="x", action="command", text=text, gain=Gain(grade=Grade.UNPROVEN))
+    finding = Finding(summary="x.", severity=Severity.ERROR, confidence=1, basis="x", fixes=(fix,))
+    assert aim([finding], None, Host(container="podman"))[0].fixes[0].text == wanted
+    assert aim([finding], None, Host(container="docker"))[0].fixes[0].text == text
