@@ -198,3 +198,22 @@ def test_the_real_cpu_wheel() -> None:
     tensorflow = _real(interpreter_of(CPU))
     assert (tensorflow.origin, tensorflow.distribution) == ("official_wheel", "tensorflow-cpu")
     assert tensorflow.is_cuda_build is False
+
+
+def test_what_it_asks_for_is_read_from_its_metadata_and_from_that_of_its_keras(tmp_path: Path) -> None:
+    build = make_build(tmp_path)
+    site = Path(str(_tensorflow(build).path)).parent
+    (metadata,) = site.glob("tensorflow-*.dist-info")
+    with (metadata / "METADATA").open("a", encoding="utf-8") as file:
+        file.write("Requires-Dist: wrapt>=1.11.0\nRequires-Dist: x ; sys_platform == 'plan9'\n")
+    (site / "keras-3.12.0.dist-info").mkdir()
+    (site / "keras-3.12.0.dist-info/METADATA").write_text("Name: keras\nRequires-Dist: optree\n", encoding="utf-8")
+    assert _tensorflow(build).requires == ("wrapt >=1.11.0", "optree")
+
+
+def test_the_folder_that_an_uninstall_left_is_told(tmp_path: Path) -> None:
+    build = make_build(tmp_path)
+    package = Path(str(_tensorflow(build).path))
+    (package / "__init__.py").unlink()
+    told = _tensorflow(build)
+    assert (told.installed, told.remains) == (False, str(package))
