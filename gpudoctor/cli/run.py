@@ -32,6 +32,7 @@ def run(arguments: Arguments) -> int:
         raise UsageError("`gpudoctor run` needs Linux (or WSL); use `gpudoctor scan` on Windows")
     if not arguments.script:
         raise UsageError("nothing to run; for example `gpudoctor run -- python train.py`")
+    _check_rules()
     try:
         command = commands.completed(arguments.script, lambda: _python(arguments))
     except commands.NotRunnableError as error:
@@ -40,6 +41,18 @@ def run(arguments: Arguments) -> int:
     if commands.is_off(os.environ):
         _become(command)
     return _recorded(arguments, command)
+
+
+def _check_rules() -> None:
+    """Tell a mistake in the configuration before the command is started: after its end it would be told too late."""
+    from gpudoctor.cli import configuration  # noqa: PLC0415  # most runs have no configuration
+
+    settings = configuration.load(folder=Path.cwd(), environ=os.environ)
+    if settings.severities or settings.thresholds:
+        from gpudoctor.cli.judging import with_rules  # noqa: PLC0415  # loads all checks
+        from gpudoctor.diagnose import registry  # noqa: PLC0415
+
+        with_rules(registry.load(), settings)
 
 
 def _python(arguments: Arguments) -> str:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import replace
 from pathlib import Path
 
 from gpudoctor import __version__
+from gpudoctor.cli import configuration
+from gpudoctor.cli.judging import with_rules
 from gpudoctor.cli.output import emit
 from gpudoctor.diagnose import registry
 from gpudoctor.diagnose.run_report import report_of_run
@@ -18,14 +21,16 @@ from gpudoctor.redaction import rewriter_of_this_machine
 
 
 def report(path: Path) -> Report:
-    """Return the report of a session file, without what identifies a person or a machine."""
+    """Return the report of a session file, by the configured rules and without what identifies a person or a machine."""
     session = read_session(path)
-    known = registry.load()
+    settings = configuration.load(folder=Path.cwd(), environ=os.environ)
+    known = with_rules(registry.load(), settings)
     made = report_of_run(
         session,
         known.checks,
         windows=window_shares(path, session),
         plugins=known.plugins,
+        severities=settings.severities,
         remarks=remarks(session),
         rewrite=rewriter_of_this_machine(),
     )

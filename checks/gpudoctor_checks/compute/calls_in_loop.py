@@ -16,11 +16,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from gpudoctor.sdk import HIGHLY, CallGroup, Calls, Evidence, Finding, Fix, Severity, Trial, check
+from gpudoctor.sdk import HIGHLY, CallGroup, Calls, Evidence, Finding, Fix, Limits, Severity, Threshold, Trial, check
 from gpudoctor_checks.recorded import at, bound, percent, place, weigh_run
 
 SURE = 0.9
-MANY = 10  # policy: a cross-validation calls fit five or ten times, and each does real work
+MANY = Threshold(
+    name="fewest_calls",
+    default=10,
+    unit="calls",
+    meaning="as many calls of fit or predict from one line are told",
+    source="policy: a cross-validation calls fit five or ten times, and each does real work",
+    least=1,
+)
 FEW_STEPS = 10.0  # policy: with more steps a call's fixed cost is the lesser part
 # policy: a third of the fastest of 60 calls of predict() on one sample, 65 ms (TensorFlow 2.21, Keras 3.15, 2 loaded cores);
 # the same model in a tf.function took 0.3 ms
@@ -34,10 +41,11 @@ CALL_S = 0.02
     family="compute",
     cause="per-call-overhead",
     core=False,
+    thresholds=(MANY,),
 )
-def called(calls: Calls, baseline: Trial | None) -> Iterator[Finding]:
+def called(calls: Calls, limits: Limits, baseline: Trial | None) -> Iterator[Finding]:
     """Find the line with many short calls that took most time."""
-    short = [each for each in calls.groups if each.calls >= MANY and each.steps / each.calls <= FEW_STEPS]
+    short = [each for each in calls.groups if each.calls >= limits.of(MANY) and each.steps / each.calls <= FEW_STEPS]
     worst = max(short, key=lambda each: each.share, default=None)
     if worst is None or worst.share < HIGHLY:
         return

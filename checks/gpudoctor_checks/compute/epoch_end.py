@@ -24,16 +24,25 @@ from gpudoctor.sdk import (
     Fix,
     HotLine,
     HotLines,
+    Limits,
     Location,
     Severity,
     StepTimes,
+    Threshold,
     Trial,
     check,
 )
 from gpudoctor_checks.recorded import at, bound, percent, place, weigh_run
 
 SURE = 0.9
-MUCH = 0.15  # XProf's class "high" for time of a step that is neither input nor device
+MUCH = Threshold(
+    name="callback_share",
+    default=0.15,
+    unit="",
+    meaning="callbacks that take this share of an epoch are told",
+    source='XProf\'s class "high" for time of a step that is neither input nor device',
+    most=1.0,
+)
 LEAST_S = 0.05  # policy: less in an epoch is nobody's trouble
 
 
@@ -44,9 +53,10 @@ LEAST_S = 0.05  # policy: less in an epoch is nobody's trouble
     family="compute",
     cause="epoch-end-stall",
     core=False,
+    thresholds=(MUCH,),
 )
 def stalled(
-    calls: Calls, hot_lines: HotLines | None, steps: StepTimes | None, baseline: Trial | None
+    calls: Calls, hot_lines: HotLines | None, steps: StepTimes | None, limits: Limits, baseline: Trial | None
 ) -> Iterator[Finding]:
     """Judge callbacks at the end of epochs, then those of each batch."""
     at_end = calls.epoch_end_s / calls.epoch_s if calls.epoch_s > 0 else 0.0
@@ -54,11 +64,11 @@ def stalled(
     per_batch = _in_batches(hot_lines)
     with_batches = sum(each.share for each in per_batch)
     weight = weigh_run(SURE, baseline)
-    if at_end >= MUCH and each_s >= LEAST_S:
+    if at_end >= limits.of(MUCH) and each_s >= LEAST_S:
         line = _hottest(hot_lines, "on_epoch_end")
         where = f" ({at(line.file, line.line)})" if line is not None else ""
         words, share = f"Callbacks at the end of an epoch take {at_end:.0%} of it{where}.", at_end
-    elif with_batches >= MUCH:
+    elif with_batches >= limits.of(MUCH):
         line, share = per_batch[0], with_batches
         words = f"Callbacks of each batch take {share:.0%} of the time ({at(line.file, line.line)})."
     else:

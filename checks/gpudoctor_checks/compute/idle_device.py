@@ -25,18 +25,27 @@ from gpudoctor.sdk import (
     Gain,
     Grade,
     Inconclusive,
+    Limits,
     Missing,
     Pipeline,
     Settings,
     Severity,
     StepTimes,
+    Threshold,
     Trial,
     check,
 )
 from gpudoctor_checks.recorded import at, known_share, on_gpu, percent, place, weigh_run
 
 SURE = 0.7
-IDLE = 0.5  # NVIDIA's `gpu_time_util` flags a stretch below this use (Nsight Systems, expert rules)
+IDLE = Threshold(
+    name="idle_share",
+    default=0.5,
+    unit="",
+    meaning="a device that works for less than this share of a step counts as idle",
+    source="NVIDIA's `gpu_time_util` flags a stretch below this use (Nsight Systems, expert rules)",
+    most=1.0,
+)
 FEWEST = 200  # policy: fewer steps are over before overhead matters
 # measured: 1.04 ms, the fastest of 7 x 1500 steps of fit on a model of one weight (TensorFlow 2.21, Keras 3.15, 2 loaded cores)
 EMPTY_STEP_S = 0.001
@@ -50,9 +59,10 @@ SMALL_BATCH_BYTES = 16 * 1024  # policy: under 16 KiB a batch is a handful of ex
     family="compute",
     cause="launch-bound",
     core=False,
+    thresholds=(IDLE,),
 )
 def overhead(
-    steps: StepTimes, settings: Settings | None, pipeline: Pipeline | None, baseline: Trial | None
+    steps: StepTimes, settings: Settings | None, pipeline: Pipeline | None, limits: Limits, baseline: Trial | None
 ) -> Iterator[Finding]:
     """Judge the GPU's part of the step; on a CPU the step against an empty one."""
     if isinstance(steps.step_s, Missing):
@@ -62,7 +72,7 @@ def overhead(
     gpu = on_gpu(settings)
     device = steps.shares.device
     starved = known_share(steps.shares.input) >= HIGHLY
-    if gpu and (isinstance(device, Missing) or device >= IDLE or starved):
+    if gpu and (isinstance(device, Missing) or device >= limits.of(IDLE) or starved):
         return
     if not gpu and (steps.label == "loop" or steps.step_s > 2 * EMPTY_STEP_S or not _small(pipeline)):
         return

@@ -22,9 +22,11 @@ from gpudoctor.sdk import (
     Gain,
     GpuOverTime,
     Grade,
+    Limits,
     MachineOverTime,
     Missing,
     Severity,
+    Threshold,
     Trial,
     check,
 )
@@ -32,7 +34,14 @@ from gpudoctor_checks.figures import known
 from gpudoctor_checks.recorded import percent, weigh_run
 
 SURE = 0.9
-OFTEN = 0.2  # policy: a fifth of the time; single samples come and go
+OFTEN = Threshold(
+    name="throttled_share",
+    default=0.2,
+    unit="",
+    meaning="a GPU slowed in this share of the samples is told",
+    source="policy: a fifth of the time; single samples come and go",
+    most=1.0,
+)
 
 
 @check(
@@ -42,11 +51,12 @@ OFTEN = 0.2  # policy: a fifth of the time; single samples come and go
     family="hardware",
     cause="throttle",
     core=False,
+    thresholds=(OFTEN,),
 )
-def slowed(machine: MachineOverTime, baseline: Trial | None) -> Iterator[Finding]:
+def slowed(machine: MachineOverTime, limits: Limits, baseline: Trial | None) -> Iterator[Finding]:
     """Judge each GPU by the share of its samples."""
     for gpu in machine.gpus:
-        if isinstance(gpu.throttled_share, Missing) or gpu.throttled_share < OFTEN:
+        if isinstance(gpu.throttled_share, Missing) or gpu.throttled_share < limits.of(OFTEN):
             continue
         weight = weigh_run(SURE, baseline)
         yield Finding(

@@ -21,17 +21,26 @@ from gpudoctor.sdk import (
     Evidence,
     Finding,
     Fix,
+    Limits,
     MachineOverTime,
     Missing,
     Severity,
     StepTimes,
+    Threshold,
     Trial,
     check,
 )
 from gpudoctor_checks.recorded import bound, known_share, percent, weigh_run
 
 SURE = 0.85
-STOPPED = 0.10  # policy: a tenth of the time stopped is no longer chance
+STOPPED = Threshold(
+    name="stopped_share",
+    default=0.10,
+    unit="",
+    meaning="a run stopped by its CPU quota for this share of the time is told",
+    source="policy: a tenth of the time stopped is no longer chance",
+    most=1.0,
+)
 
 
 @check(
@@ -41,11 +50,12 @@ STOPPED = 0.10  # policy: a tenth of the time stopped is no longer chance
     family="input",
     cause="cpu-quota",
     core=False,
+    thresholds=(STOPPED,),
 )
-def stopped(machine: MachineOverTime, steps: StepTimes, baseline: Trial | None) -> Iterator[Finding]:
+def stopped(machine: MachineOverTime, steps: StepTimes, limits: Limits, baseline: Trial | None) -> Iterator[Finding]:
     """Judge the quota where it was hit and input was late."""
     quota, share = machine.quota_cores, machine.stopped_share
-    if isinstance(quota, Missing) or isinstance(share, Missing) or share < STOPPED:
+    if isinstance(quota, Missing) or isinstance(share, Missing) or share < limits.of(STOPPED):
         return
     waits = known_share(steps.shares.input)
     weight = weigh_run(SURE, baseline)
