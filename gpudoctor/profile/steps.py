@@ -72,7 +72,7 @@ def main_loop(session: Session) -> Loop | None:
 
 def _loops(session: Session) -> Iterator[Loop]:
     for rows in _groups(session.loops):
-        record = rows[0]
+        record = replace(rows[0], overlaps=any(each.overlaps for each in rows))
         counters = _added(session.steps, rows)
         if not counters:
             continue

@@ -13,6 +13,7 @@ import json
 import math
 import os
 import random
+import secrets
 import statistics
 import subprocess
 import sys
@@ -41,7 +42,7 @@ def told(*words: str) -> None:
 
 def recorded(folder: str, *command: str) -> list[str]:
     """Return a command under `gpudoctor run`."""
-    session = tempfile.mktemp(".session", dir=folder)  # noqa: S306  # a name in a folder of ours
+    session = f"{folder}/{secrets.token_hex(4)}.session"
     return [sys.executable, "-m", "gpudoctor", "run", "--quiet", "--session", session, "--", *command]
 
 

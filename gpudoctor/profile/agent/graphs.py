@@ -44,13 +44,23 @@ def from_outside(tensor: Any, graph: Any) -> bool:
     return False
 
 
-def outermost(graph: Any) -> tuple[str, bool]:
-    """Return the name of the function that the user's call is traced into, and whether this graph is nested in it."""
-    func_graph, inner = tensorflow_module("framework.func_graph"), graph
+def repeats(graph: Any) -> bool:
+    """Return whether this graph stands in a loop inside a function: its next round's fetch then runs beside this one's step."""
+    loops, func_graph = tensorflow_module("ops.control_flow_v2_func_graphs"), tensorflow_module("framework.func_graph")
+    while isinstance(graph, func_graph.FuncGraph):
+        if isinstance(graph, loops.WhileBodyFuncGraph):
+            return True
+        graph = getattr(graph, "outer_graph", None)
+    return False
+
+
+def outermost(graph: Any) -> str:
+    """Return the name of the function that the user's call is traced into."""
+    func_graph = tensorflow_module("framework.func_graph")
     while isinstance(getattr(graph, "outer_graph", None), func_graph.FuncGraph):
         graph = graph.outer_graph
     number = _numbers.get(graph)
     if number is None:
         _last[0] += 1
         number = _numbers[graph] = _last[0]
-    return f"{graph.name}:{number}", inner is not graph
+    return f"{graph.name}:{number}"

@@ -13,8 +13,6 @@ from typing import Any
 
 from . import core, hidden, losses, pipeline, places, settings, tables, windows
 
-METHODS = ("train_on_batch", "test_on_batch", "predict_on_batch")
-
 
 def hook(module: Any) -> None:
     """Replace the methods of the callback list or of the trainer, whichever this module defines."""
@@ -149,7 +147,7 @@ def _told(function: Callable[..., None] | None, self: Any, args: Any) -> None:
 
 
 def _hook_calls(kind: type) -> None:
-    for name in METHODS:
+    for name in places.CALLS:
         original = kind.__dict__.get(name)
         if callable(original):
             setattr(kind, name, _counted(original, name))

@@ -37,7 +37,7 @@ def _prepared(ds: Any, body: Callable[..., Any]) -> Callable[..., Any]:
     graph = graphs.current()
     if graph is None or not graphs.from_outside(ds._variant_tensor, graph):
         return body
-    loop = stamps.loop_of(graph, kind="scan", optional=False)
+    loop = stamps.loop_of(graph, kind="scan")
     if loop is None:
         return body
     handle, row = stamps.handle_of(loop)

@@ -69,7 +69,7 @@ class GraphStamp:
         graph = graphs.current()
         if graph is None or not graphs.from_outside(iterator, graph):
             return None
-        loop = loop_of(graph, kind="graph", optional=optional)
+        loop = loop_of(graph, kind="graph")
         return None if loop is None else cls(loop, *handle_of(loop), clock(), optional=optional)
 
     def finish(self, fetched: Any) -> Any:
@@ -144,13 +144,15 @@ def handle_of(loop: Loop) -> tuple[Any, int]:
         return slot_of(loop)
 
 
-def loop_of(graph: Any, *, kind: str, optional: bool) -> Loop | None:
-    """Return a new row, labelled from the Python stack of the tracing."""
-    name, nested = graphs.outermost(graph)
+def loop_of(graph: Any, *, kind: str) -> Loop | None:
+    """Return a new row, labelled from the Python stack of the tracing; None for what is counted as a call."""
+    name = graphs.outermost(graph)
     file, line, function, label, replicated = places.of_fetch(3)
-    number = 0
+    if label in places.CALLS:
+        return None
+    number, repeats = 0, graphs.repeats(graph)
     if replicated:
-        key = (name, nested, line)
+        key = (name, repeats, line)
         number = _replicas[key] = _replicas.get(key, -1) + 1
     return new_loop(
         in_graph=True,
@@ -161,7 +163,7 @@ def loop_of(graph: Any, *, kind: str, optional: bool) -> Loop | None:
         function=function,
         graph=name,
         replica=number,
-        overlaps=nested and optional,
+        overlaps=kind == "graph" and repeats,
     )
 
 
@@ -183,8 +185,10 @@ def _count(iterator: Any, optional: Any, begin: float) -> None:
 
 
 def eager_loop(iterator: Any) -> Loop | None:
-    """Return the row of the user's line that fetches; under a strategy each replica has its own."""
+    """Return the row of the user's line that fetches; under a strategy each replica has its own. None: counted as a call."""
     file, line, function, label, replicated = key = places.of_fetch(3)
+    if label in places.CALLS:
+        return None
     place: Any = (key, str(getattr(iterator, "device", ""))) if replicated else key
     loop = tables.by_key.get(place)
     if loop is None:

@@ -71,7 +71,7 @@ def generator(model: Any) -> list[Any]:
     return history(compiled(model).fit(ds, epochs=EPOCHS, verbose=0))
 
 
-class Sequence(keras.utils.PyDataset):
+class Sequence(getattr(keras.utils, "PyDataset", None) or keras.utils.Sequence):
     def __len__(self) -> int:
         return BATCHES
 
@@ -85,8 +85,10 @@ def sequence(model: Any) -> list[Any]:
 
 
 def sequence_workers(model: Any) -> list[Any]:
-    ds = Sequence(workers=2, use_multiprocessing=False)
-    return history(compiled(model).fit(ds, epochs=EPOCHS, verbose=0, shuffle=False))
+    settings = {"workers": 2, "use_multiprocessing": False}
+    keras_2 = not hasattr(keras.utils, "PyDataset")
+    ds = Sequence() if keras_2 else Sequence(**settings)
+    return history(compiled(model).fit(ds, epochs=EPOCHS, verbose=0, shuffle=False, **(settings if keras_2 else {})))
 
 
 def four_steps_per_execution(model: Any) -> list[Any]:
