@@ -31,3 +31,9 @@ def test_the_example_is_a_working_check() -> None:
         assert check.page.startswith("GD199: ")
     finally:
         del sys.modules[module.__name__]
+
+
+def test_every_module_in_the_root_of_the_package_is_in_the_table() -> None:
+    table = set(re.findall(r"^\| `(\w+)\.py` \|", README.read_text(encoding="utf-8"), re.MULTILINE))
+    root = {path.stem for path in (README.parent / "gpudoctor_checks").glob("*.py")} - {"__init__"}
+    assert table == root
