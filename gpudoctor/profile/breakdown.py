@@ -62,7 +62,7 @@ def step_times(
         file=loop.record.file,
         line=loop.record.line,
         steps=steps if loop.apart else loop.steps,
-        warm_up_steps=loop.steps - steps if loop.apart else 0,
+        warm_up_steps=loop.steps - steps - sum(each.steps for each in loop.profiled) if loop.apart else 0,
         step_s=span / steps if steps else Missing("no steady step"),
         wait_s=stamped if isinstance(stamped, Missing) else stamped * span / max(1, steps),
         shares=shares,
