@@ -8,10 +8,18 @@ from __future__ import annotations
 import os
 import sys
 
-if __name__ == "__main__" and sys.path and sys.path[0] in {"", os.getcwd()}:  # noqa: PTH109  # start-up path
+
+def _here() -> str:
+    try:
+        return os.getcwd()  # noqa: PTH109  # start-up path
+    except OSError:
+        return ""  # the folder is gone, which the command says
+
+
+if __name__ == "__main__" and sys.path and sys.path[0] in {"", _here()}:
     del sys.path[0]
 
-from gpudoctor.cli.main import command
+from gpudoctor.cli.main import command  # noqa: E402  # found only once that folder is out of the search path
 
 if __name__ == "__main__":
     command()
