@@ -120,9 +120,15 @@ def _python(target: Target, _: Answers) -> Examined:
     interpreter = target.ask()
     folders = package_folders(interpreter)
     distributions = list_distributions(folders)
-    here = any((folder / "tensorflow").is_dir() for folder in folders)
+    here = any((folder / "tensorflow" / "__init__.py").is_file() for folder in folders)
     others = NOT_LOOKED if here else elsewhere(interpreter.executable)
-    python = describe_python(interpreter, chosen_by=target.chosen_by, distributions=distributions, elsewhere=others)
+    python = describe_python(
+        interpreter,
+        chosen_by=target.chosen_by,
+        distributions=distributions,
+        elsewhere=others,
+        folder=Path(),  # where it is called, even if that folder is gone
+    )
     return Examined(interpreter, distributions, python, versions(distributions))
 
 

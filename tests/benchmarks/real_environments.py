@@ -210,7 +210,11 @@ def _scan(python: Path, env: Mapping[str, str], folder: Path, level: str) -> Any
     done = subprocess.run(
         command, env=dict(env), cwd=folder, capture_output=True, text=True, timeout=LIMIT_S, check=False
     )
-    return json.loads(done.stdout)
+    try:
+        return json.loads(done.stdout)
+    except ValueError:
+        finding = {"cause": f"no report: {_last(done.stderr)}", "severity": "error", "code": "GD3"}
+        return {"findings": [finding], "fixes": []}
 
 
 def _mended(fix: str, python: Path, env: Mapping[str, str], folder: Path) -> str:
