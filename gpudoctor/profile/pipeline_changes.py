@@ -82,28 +82,30 @@ def _cores(machine: MachineOverTime | None) -> float:
 
 
 def _changes(found: Pipeline, model: _Step) -> Iterator[Change]:
+    if found.prefetch == "none":
+        beside = model.step / max(model.least, model.step - model.least)
+        yield Change(kind="prefetch", stage=0, high=beside, basis="fetching beside compute")
     slowest = found.slowest
     if slowest is None or isinstance(found.bottleneck, Missing):
         return
     at, stages, cores = found.bottleneck, found.stages, model.cores
-    spread = f"{slowest.batch_s * 1000:.3g} ms a batch over {cores:g} cores"
+    cost = f"{slowest.batch_s * 1000:.3g} ms a batch" if slowest.batch_s else "at an unknown cost"
+    spread = f"{cost} over {cores:g} cores"
     best = model.gain(stages, at, slowest.batch_s / cores)
     if slowest.python:
         low = max(1.0, SCALES_AT_LEAST * best) if slowest.batch_s else 1.0  # its cost is not known: a bound
         yield Change(kind="tf_ops", stage=at, low=low, high=model.step / model.least, basis=spread)
     elif _serial_map(slowest):
-        low = model.gain(stages, at, slowest.batch_s / max(1.0, cores * SCALES_AT_LEAST))
+        low = model.gain(stages, at, slowest.batch_s / max(1.0, cores * SCALES_AT_LEAST)) if slowest.batch_s else 1.0
+        best = best if slowest.batch_s else min(best, cores)
         yield Change(kind="parallel_map", stage=at, low=low, high=best, basis=spread)
     elif base_name(slowest.name) in READERS:
         yield Change(kind="parallel_reads", stage=at, high=best, basis=spread)
-    if found.prefetch == "none":
-        beside = model.step / max(model.least, model.step - model.least)
-        yield Change(kind="prefetch", stage=0, high=beside, basis="fetching beside compute")
     yield from _cache(stages, at, model)
 
 
 def _serial_map(stage: Stage) -> bool:
-    serial = base_name(stage.name) in {"Map", "MapAndBatch", "Interleave"} and stage.parallelism <= 1
+    serial = base_name(stage.name) in {"Map", "MapAndBatch", "Interleave", "map"} and stage.parallelism <= 1
     return serial and stage.made_by == "user" and not stage.parallel_asked
 
 

@@ -51,6 +51,7 @@ SIDE_BY_SIDE = frozenset({"Prefetch", "ParallelMap", "MapAndBatch", "ParallelInt
 READERS = frozenset({"TFRecord", "TextLine", "FixedLengthRecord"})
 NO_COST = frozenset({"Prefetch", "Root"})  # what a prefetch collects is the waiting of its consumer
 PARALLEL = frozenset({"num_parallel_calls", "argument_1"})  # of map; for interleave the second is cycle_length
+AUTOTUNE_OFF = "autotune is off"  # agent/pipeline.py: why an iterator has no model
 WHOLE = 0.5  # policy: an iterator with half the elements of the fullest one has run long enough
 FEWEST = 3  # batches before a cost per batch means something
 
@@ -123,6 +124,9 @@ def _as_asked(session: Session, iterator: IteratorRecord, read: Read, why: str) 
         for each in chain
     )
     suspect = next((at for at, each in enumerate(stages) if each.python and each.made_by == "user"), None)
+    untuned = AUTOTUNE_OFF in why  # then TensorFlow adds nothing by itself: what is not asked for is not there
+    if suspect is None and untuned:
+        suspect = _only_serial_map(stages)
     return Pipeline(
         source=chain[-1].method if chain else "",
         file=iterator.file,
@@ -130,8 +134,19 @@ def _as_asked(session: Session, iterator: IteratorRecord, read: Read, why: str) 
         stages=stages,
         bottleneck=Missing(why) if suspect is None else suspect,
         batch_s=Missing(why),
+        prefetch=_asked_prefetch(chain) if untuned else "unknown",
         unknown=why,
     )
+
+
+def _only_serial_map(stages: Sequence[Stage]) -> int | None:
+    maps = [at for at, each in enumerate(stages) if each.method == "map"]
+    return maps[0] if len(maps) == 1 and not stages[maps[0]].parallel_asked else None
+
+
+def _asked_prefetch(chain: Sequence[CallSite]) -> str:
+    last = next((each.method for each in chain if each.method not in {"with_options", "options"}), "")
+    return "user" if last == "prefetch" else "none" if last else "unknown"
 
 
 def _chain(session: Session, iterator: IteratorRecord) -> list[CallSite]:
