@@ -66,3 +66,11 @@ def test_what_keras_3_alone_needs_is_asked_of_keras_3_alone() -> None:
     (third,) = judge(misfits, changed(lacking, tensorflow={"keras_version": "3.12.0"})).findings
     (second,) = judge(misfits, changed(lacking, tensorflow={"keras_version": "2.15.0"})).findings
     assert (third.severity, second.severity) == (Severity.ERROR, Severity.INFO)
+
+
+def test_a_strangers_requirement_cannot_write_the_command() -> None:
+    hostile = changed(SOUND, tensorflow={"requires": ("wrapt >=9;$(id)'`x`",)})
+    assert all("$" not in each.fixes[0].text for each in judge(misfits, hostile).findings)
+    missing = changed(SOUND, tensorflow={"requires": ("six' ; id ; ' >=1",)})
+    (finding,) = judge(misfits, missing).findings
+    assert finding.fixes[0].text.count("'") == 2

@@ -82,4 +82,19 @@ def test_a_numpy_in_pieces_is_put_back_in_its_own_version() -> None:
     machine = with_trial(changed(healthy_h100(), tensorflow={"import_error": error}), None)
     (finding,) = judge(absent, with_packages(machine, {"numpy": "2.1.3"})).findings
     assert finding.cause == "dependency-misfit"
-    assert finding.fixes[0].text == "pip install --force-reinstall --no-deps numpy==2.1.3"
+    assert finding.fixes[0].text == "pip install --force-reinstall --no-deps 'numpy==2.1.3'"
+
+
+@pytest.mark.parametrize(
+    "path",
+    ["/", "~/", "/home/me", "~/x/../tensorflow", "/site-packages/../site-packages/tensorflow", "$(id)/site-packages"],
+)
+def test_no_snapshot_can_have_another_folder_removed(path: str) -> None:
+    (finding,) = judge(absent, changed(ABSENT, tensorflow={"remains": path})).findings
+    assert "rm " not in " ".join(each.text for each in finding.fixes)
+
+
+def test_a_version_cannot_write_the_command() -> None:
+    hostile = with_packages(ABSENT, {"tensorflow": "2.19.1'; rm -r ~; '"})
+    (finding,) = judge(absent, hostile).findings
+    assert finding.fixes[0].text == "pip install --force-reinstall --no-deps 'tensorflow==2.19.1rm-r~'"

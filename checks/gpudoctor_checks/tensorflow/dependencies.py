@@ -36,6 +36,7 @@ from gpudoctor.sdk import (
     versions,
 )
 from gpudoctor_checks.tensorflow.importable import weigh_import
+from gpudoctor_checks.tensorflow.quoting import requirement
 
 MISSING = 0.95  # each of these was taken away and the import failed (knowledge/import_names)
 # Run: 2.20.0 with ml_dtypes 0.3.2, 2.21.0 with 0.4.1 and 2.19.1 with wrapt 1.10.0 do not import; an older one of another
@@ -118,7 +119,8 @@ def _summary(needed: list[tuple[str, str]], older: list[tuple[str, str]], missin
 def _install(wrong: list[tuple[str, str]], tensorflow: TensorFlow) -> Fix:
     distribution, version = either(tensorflow.distribution, ""), either(tensorflow.version, "")
     whole = len(wrong) > AT_ONCE and distribution and version
-    what = f"'{distribution}=={version}'" if whole else " ".join(f"'{name}{wanted}'" for name, wanted in wrong)
+    words = [f"{distribution}=={version}"] if whole else [f"{name}{wanted}" for name, wanted in wrong]
+    what = " ".join(map(requirement, words))
     return Fix(
         id="install-dependencies",
         title="Install what TensorFlow asks for",

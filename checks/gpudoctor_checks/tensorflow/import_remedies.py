@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from gpudoctor.sdk import Fix, unblocks
+from gpudoctor_checks.tensorflow.quoting import requirement
 
 
 def _fix(name: str, title: str, text: str) -> Fix:
@@ -36,11 +37,12 @@ def import_remedy(error: str, numpy: str) -> tuple[str, Fix]:
 
 def _restore_numpy(version: str) -> Fix:
     """Return how to put back the files of a NumPy that is installed in pieces."""
+    pinned = "" if version == "unknown" else f"=={version}"
     return Fix(
         id="restore-numpy",
         title="Put NumPy's files back",
         action="command",
-        text=f"pip install --force-reinstall --no-deps numpy{'' if version == 'unknown' else f'=={version}'}",
+        text=f"pip install --force-reinstall --no-deps {requirement(f'numpy{pinned}')}",
         gain=unblocks("NumPy imports again, and TensorFlow with it"),
         effort_minutes=1,
     )

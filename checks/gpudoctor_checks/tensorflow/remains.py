@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Sequence
 
 from gpudoctor.sdk import Fix, Packages, Python, TensorFlow, either, unblocks
+from gpudoctor_checks.tensorflow.quoting import package_folder, requirement
 
 # Distributions that bring the folder `tensorflow`: removing one takes the files of the other along.
 SAME_FOLDER = ("tensorflow", "tensorflow-cpu", "tensorflow-gpu", "tf-nightly", "tf-nightly-cpu")
@@ -30,10 +30,8 @@ def what_is_left(registered: str, tensorflow: TensorFlow) -> str:
 
 def clearing(tensorflow: TensorFlow) -> str:
     """Return the command that comes before an installation: pip writes over remains, and old libraries stay among new ones."""
-    remains = either(tensorflow.remains, "")
-    if not remains.startswith(("/", "~/")):
-        return ""
-    return f"rm -r {f'~/{shlex.quote(remains[2:])}' if remains.startswith('~/') else shlex.quote(remains)} && "
+    folder = package_folder(either(tensorflow.remains, ""))
+    return f"rm -r {folder} && " if folder else ""
 
 
 def ways_back(registered: str, tensorflow: TensorFlow, python: Python | None, usual: Sequence[Fix]) -> tuple[Fix, ...]:
@@ -50,7 +48,7 @@ def _restore(registered: str) -> Fix:
         id="restore-tensorflow",
         title="Put its files back",
         action="command",
-        text=f"pip install --force-reinstall --no-deps '{registered}'",
+        text=f"pip install --force-reinstall --no-deps {requirement(registered)}",
         gain=unblocks("the files of the package are there again"),
         effort_minutes=3,
     )
