@@ -1,7 +1,8 @@
 """The corpus of public threads: each folder `fixtures/machines/forum-*` judged as `gpudoctor log` and `scan` judge it.
 
 `python -m tests.corpus` prints the scores. `expected.toml`: `cause`, `first_fix` (ids, any of them), `must_not_advise`
-(expressions that no fix may match), or `exempt` with the reason why no text or fact can settle it.
+(expressions that no fix may match), `also` (a cause that must be among the findings), `batch` (which collection; the later
+ones were met only after the rules for the earlier ones stood), or `exempt` with the reason why no text or fact can settle it.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ from gpudoctor.model.snapshot import Snapshot
 from gpudoctor.testing import load_machine
 
 FOLDER = Path(__file__).parents[1] / "fixtures" / "machines"
+HANDED = "handed"
 SURE = 0.8  # a wrong answer above this would be believed
 
 
@@ -38,6 +40,8 @@ class Thread:
     first_fix: tuple[str, ...]
     must_not_advise: tuple[str, ...]
     exempt: str
+    also: str
+    batch: str
 
     @property
     def has_text(self) -> bool:
@@ -63,6 +67,8 @@ def _read(folder: Path) -> Thread:
         first_fix=tuple(told.get("first_fix", ())),
         must_not_advise=tuple(told["must_not_advise"]),
         exempt=told.get("exempt", ""),
+        also=told.get("also", ""),
+        batch=told.get("batch", HANDED),
     )
 
 
@@ -89,6 +95,8 @@ def mistakes(thread: Thread, report: Report) -> list[str]:
         return wrong
     if found is None or found.cause != thread.cause:
         wrong.append(f"cause {found.cause if found is not None else 'none'}, not {thread.cause}")
+    if thread.also and not any(each.cause == thread.also for each in report.findings):
+        wrong.append(f"does not tell of {thread.also}")
     first = report.fixes[0].id if report.fixes else "none"
     if first not in thread.first_fix:
         wrong.append(f"first fix {first}, not {' or '.join(thread.first_fix)}")
@@ -134,6 +142,9 @@ def main() -> None:
     families = {each.cause for each in required}
     worst = min(_rate([each for each in required if each.cause != family], wrong) for family in families)
     answers = left_out(everything, checks)
+    for batch in dict.fromkeys(each.batch for each in sorted(required, key=lambda each: each.batch)):
+        own = [each for each in required if each.batch == batch]
+        sys.stdout.write(f"{batch}: {sum(not wrong[each.name] for each in own)} of {len(own)}\n")
     sys.stdout.write(
         f"cases {len(everything)}, exempt {len(everything) - len(required)}\n"
         f"right {right} of {len(required)} (cause, first fix, nothing forbidden)\n"

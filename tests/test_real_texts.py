@@ -17,8 +17,8 @@ from tests.corpus import primary
 LOGS = Path(__file__).parents[1] / "fixtures" / "logs"
 CHECKS = registry.load().checks
 RIGHT = {
-    "tf-1.13-oom-full": ("batch-too-large", "smaller-batch"),
-    "tf-1.15-oom-full": ("batch-too-large", "smaller-batch"),
+    "tf-1.13-oom-full": ("batch-too-large", "gradient-accumulation"),
+    "tf-1.15-oom-full": ("batch-too-large", "gradient-accumulation"),
     "tf-2.4-retracing": ("eager-or-tracing", "fewer-traces"),
     "tf-2.8-data-ended": ("data-ended", "repeat-dataset"),
     "tf-2.8-mixed-nan": ("fp16-nan", "float32-output"),
@@ -59,7 +59,7 @@ RIGHT = {
     "tf-2.21-nan-detected": ("fp16-nan", "scale-loss-in-loop"),
     "tf-2.21-nan-fit": ("fp16-nan", "float32-output"),
     "tf-2.21-oom-fragmentation": ("fragmentation", "fewer-shapes"),
-    "tf-2.21-oom-full": ("batch-too-large", "smaller-batch"),
+    "tf-2.21-oom-full": ("batch-too-large", "gradient-accumulation"),
     "tf-2.21-retracing": ("eager-or-tracing", "fewer-traces"),
 }
 

@@ -15,10 +15,11 @@ from gpudoctor.diagnose.ranking import rank
 from gpudoctor.diagnose.registry import AnyCheck
 from gpudoctor.diagnose.text_limits import EPOCH, RAN_WITHOUT, as_note, ran_without_gpu, with_gpu_to_know
 from gpudoctor.model.finding import Finding, Severity
-from gpudoctor.model.missing import Missing
+from gpudoctor.model.missing import Missing, either
 from gpudoctor.model.observed import Log
 from gpudoctor.model.report import Plugin, Report, Status
 from gpudoctor.model.snapshot import Snapshot
+from gpudoctor.model.software import TensorFlow
 from gpudoctor.sdk import Check
 
 BY_THE_CALENDAR = frozenset({"driver-end-of-life"})
@@ -106,6 +107,8 @@ def overlaid(base: Snapshot, told: Snapshot) -> Snapshot:
         theirs: object = getattr(told, each.name)
         if theirs is None or each.name in {"schema_version", "tool_version", "taken_at", "missing", "timings_s"}:
             continue
+        if each.name == "tensorflow" and mine is not None and _same_release(mine, theirs):
+            continue  # what follows from a release alone must not outrank what is known of the machine
         if each.name == "log":
             changes["log"] = _joined(base.log, told.log)
         elif each.name in {"env", "packages"}:
@@ -115,6 +118,11 @@ def overlaid(base: Snapshot, told: Snapshot) -> Snapshot:
         else:
             changes[each.name] = theirs
     return replace(base, **changes)
+
+
+def _same_release(mine: object, theirs: object) -> bool:
+    known = [either(each.version, "") for each in (mine, theirs) if isinstance(each, TensorFlow)]
+    return len(known) == 2 and known[0] != "" and known[0] == known[1]
 
 
 def _joined(mine: Log | None, theirs: Log | None) -> Log:

@@ -15,6 +15,7 @@ from gpudoctor.logs import bfc
 from gpudoctor.logs.pattern import Pattern
 from gpudoctor.logs.patterns import PATTERNS
 from gpudoctor.logs.patterns.memory import OOM
+from gpudoctor.logs.patterns.noise import HARMLESS
 from gpudoctor.logs.sieve import Line, Sieve
 from gpudoctor.logs.text import printable, size_bytes, without_escapes
 from gpudoctor.model.observed import LogEvent
@@ -98,7 +99,7 @@ class EventReader:
             self._open_dump(event)
         else:
             # the generic hint stands between an allocator's message and its dump
-            if self._dump.started():
+            if self._dump.started() and event.kind != HARMLESS:  # noise of another thread stands between
                 yield from self._close_dump()
             yield event
 

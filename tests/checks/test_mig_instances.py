@@ -12,6 +12,7 @@ from gpudoctor.testing import judge
 from gpudoctor_checks.driver.mig_instances import instances
 from tests.checks.case import Case
 from tests.checks.machines import make_gpu, make_machine, with_env, with_trial, without
+from tests.checks.texts import found
 from tests.checks.trials import on_cpu, trained
 
 ONE, TWO = "MIG-11111111-aaaa", "MIG-22222222-bbbb"
@@ -70,3 +71,8 @@ def test_a_gpu_without_that_mode_is_not_in_it() -> None:
     assert judge(instances, make_machine((gpu,))).status is Outcome.PASSED
     named = with_env(make_machine((gpu,)), CUDA_VISIBLE_DEVICES=ONE)
     assert judge(instances, named).status is Outcome.FOUND
+
+
+def test_a_gpu_that_is_said_to_be_in_mig_mode_gives_a_process_one_instance() -> None:
+    finding = found(instances, gpu="A100 in MIG mode")
+    assert (finding.severity, finding.fixes[0].id) == (Severity.INFO, "one-process-per-instance")

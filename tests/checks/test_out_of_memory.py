@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gpudoctor_checks.memory.out_of_memory import ran_out
-from tests.checks.texts import FAULTY, found, text_case
+from tests.checks.texts import FAULTY, found, nothing, text_case
 
 CASE = text_case(
     "GD451",
@@ -59,3 +59,9 @@ def test_a_pool_that_cannot_be_taken_is_held_by_another() -> None:
         ran_out, "failed to allocate 7.43G (7977565184 bytes) from device: CUDA_ERROR_OUT_OF_MEMORY: out of memory"
     )
     assert (finding.cause, finding.fixes[0].id) == ("other-process", "end-other-process")
+
+
+def test_two_notebooks_on_one_gpu_are_told_by_words_alone() -> None:
+    finding = found(ran_out, other="two Jupyter notebooks on one GPU")
+    assert (finding.cause, finding.fixes[0].id) == ("other-process", "end-other-process")
+    assert nothing(ran_out, other="a GPU of another make")

@@ -268,6 +268,11 @@ OLDER: tuple[Expected, ...] = (
         (f"step 3 - {said}", "nan_loss", {"metric": "loss", "value": "nan"})
         for said in ("loss:nan", "loss= nan", "loss=nan", "loss: -nan", "loss = -nan", "loss:  nan", "loss =  nan")
     ),
+    (
+        "W tensorflow/core/common_runtime/bfc_allocator.cc:271] Ran out of memory trying to allocate 3.91MiB.  See logs for memory state.",
+        "oom_bare",
+        {"asked": "3.91MiB"},
+    ),
     ("Epoch 1/80", "epoch", {}),
     ("Is GPU Available: []", "visible_gpus", {"count": "0"}),
     ("[PhysicalDevice(name='/physical_device:CPU:0', device_type='CPU')]", "visible_gpus", {"count": "0"}),

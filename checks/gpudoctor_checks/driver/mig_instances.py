@@ -31,6 +31,7 @@ from gpudoctor.sdk import (
     Inconclusive,
     Missing,
     Severity,
+    Skip,
     Trial,
     check,
     either,
@@ -41,6 +42,7 @@ from gpudoctor_checks.usage import weigh_pace
 
 NAME = "CUDA_VISIBLE_DEVICES"
 NO_MIG_MODE = 0.9  # NVML tells the mode of each GPU; the name then cannot be right
+NOT_COUNTED = 0.7  # the rule below is certain, how many instances there are is not known
 FIRST_ONLY = 0.9  # NVIDIA MIG User Guide, "CUDA Device Enumeration": a process enumerates a single MIG instance
 LIST = Fix(
     id="list-mig-instances",
@@ -68,9 +70,10 @@ ONE_EACH = Fix(
     cause="mig",
     core=False,
 )
-def instances(env: Environment, gpus: Gpus | None, baseline: Trial | None) -> Iterator[Finding]:
+def instances(env: Environment | None, gpus: Gpus | None, baseline: Trial | None) -> Iterator[Finding]:
     """Judge the names in the variable first; without names, tell where several instances wait for one process."""
-    named = [each.strip() for each in (env.get(NAME) or "").split(",") if each.strip().startswith("MIG-")]
+    value = (env.get(NAME) if env is not None else None) or ""
+    named = [each.strip() for each in value.split(",") if each.strip().startswith("MIG-")]
     modes = [_mode(gpu) for gpu in gpus] if gpus is not None else []
     count = sum(either(gpu.mig_instances, 0) for gpu in gpus) if gpus is not None else 0
     if named and not any(mode == "enabled" for mode in modes):
@@ -85,10 +88,15 @@ def instances(env: Environment, gpus: Gpus | None, baseline: Trial | None) -> It
             Severity.WARNING,
             ONE_EACH,
         )
-    elif count > 1 and not named:
+    elif not named and "enabled" in modes and not _counted(gpus):
+        weight = weigh_pace(NOT_COUNTED, baseline)
+        summary, severity, fix = "MIG mode is on: a process gets one instance.", Severity.INFO, ONE_EACH
+    elif count > 1 and not named and env is not None:
         weight = weigh_pace(FIRST_ONLY, baseline)
         summary, severity, fix = f"{count} MIG instances are here; this process gets one.", Severity.INFO, ONE_EACH
     else:
+        if env is None:
+            raise Skip(f"whether {NAME} is set is unknown")
         if not named and (not modes or None in modes):
             raise Inconclusive("the MIG mode of the GPUs is unknown")
         return
@@ -103,6 +111,10 @@ def instances(env: Environment, gpus: Gpus | None, baseline: Trial | None) -> It
         ),
         fixes=(fix,),
     )
+
+
+def _counted(gpus: Gpus | None) -> bool:
+    return gpus is not None and not all(isinstance(gpu.mig_instances, Missing) for gpu in gpus)
 
 
 def _mode(gpu: Gpu) -> str | None:

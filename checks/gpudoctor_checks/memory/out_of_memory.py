@@ -18,15 +18,22 @@ How to fix
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
-from gpudoctor.sdk import Finding, Gpus, Log, LogEvent, Trial, check
+from gpudoctor.sdk import Evidence, Finding, Gpus, Log, LogEvent, Severity, Trial, check
 from gpudoctor_checks.memory.fragmentation import FEWER_SHAPES, USE_ASYNC
 from gpudoctor_checks.memory.growth_said import GROW, RESERVE
 from gpudoctor_checks.memory.memory_remedies import FREE_GPU, MEASURE, ON_CPU, SMALLER, WHO, WITHOUT_XLA
 from gpudoctor_checks.memory.oom_events import SLIVER_BYTES, held_before, number, on_host, one_array
 from gpudoctor_checks.memory.ways_out import Need, classes, from_dump, ways
-from gpudoctor_checks.said import events, first, log_finding, unproven, weigh_program
+from gpudoctor_checks.said import events, first, log_finding, stated, unproven, weigh_program
+
+SHARED = re.compile(
+    r"\b(?:two|three|several|second|another|other)\b[^.;]{0,40}\b(?:notebook|kernel|process|session|training|script)(?:e?s)?\b[^.;]{0,30}\bGPU",
+    re.IGNORECASE,
+)
+SAID_SHARED = 0.5
 
 
 @check(
@@ -44,6 +51,22 @@ def ran_out(log: Log, gpus: Gpus | None, baseline: Trial | None) -> Iterator[Fin
     copies, tensors, bare = events(log, "copy_failed"), events(log, "oom_tensor"), events(log, "oom_bare")
     lines = (*dumps, *device, *copies, *(each for each in tensors if not on_host(each)), *bare)
     slices = events(log, "slices_on_device")
+    if not lines and not slices and SHARED.search(stated(log, "other")):
+        told = Evidence(label="said", value=stated(log, "other")[:120], source="stated")
+        summary = "Another process, by what is said, uses the same GPU, and an idle one keeps its memory."
+        weight = weigh_program(SAID_SHARED, baseline)
+        yield log_finding(
+            summary,
+            weight,
+            (),
+            FREE_GPU,
+            GROW,
+            cause="other-process",
+            know=WHO,
+            severity=Severity.WARNING,
+            more=(told,),
+        )
+        return
     if not lines and not slices:
         outside = [each for each in tensors if on_host(each)]
         if outside:

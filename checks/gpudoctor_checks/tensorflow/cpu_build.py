@@ -100,7 +100,11 @@ def cpu_only(
     yield Finding(
         summary=f"TensorFlow {version} ({distribution}) is a CPU-only build"
         + (": it never uses a GPU." if present else "."),
-        severity=Severity.ERROR if present else Severity.WARNING if present is None else Severity.INFO,
+        severity=Severity.ERROR
+        if present
+        else Severity.WARNING
+        if present is None and system != "darwin"  # macOS has no other build, and no trouble of it
+        else Severity.INFO,
         confidence=weight.confidence,
         basis=weight.basis,
         evidence=(

@@ -56,6 +56,12 @@ ROWS = (
 )
 # Asked last: words that also stand inside longer, better lines.
 LAST = (
+    # TF before 1.5 says it behind its dump, and names no allocator
+    row(
+        "oom_bare",
+        "Ran out of memory trying",
+        r"Ran out of memory trying to allocate (?P<asked>\d[\d.]{0,12}[KMGT]?i?B)",
+    ),
     row("oom_bare", "ResourceExhaustedError", r"ResourceExhaustedError"),
     row("oom_bare", "RESOURCE_EXHAUSTED", r"RESOURCE_EXHAUSTED"),
     row("oom_bare", "Error: failed to allocate memory", r"failed to allocate memory"),
