@@ -2,9 +2,10 @@
 
     python tests/benchmarks/truth_grid.py [--python PYTHON] [--only INPUT/LOOP] [--slice N/M]
 
-The truth comes from the two seeded times alone, each measured without the recorder: tf.data puts a prefetch behind each of
-these pipelines by itself, so a steady step takes max(input, compute) and waits for max(0, input - compute). Only inside one
-`tf.function` over a dataset nothing is fetched ahead: there it takes the sum and waits for all of input.
+The truth is what the seeded compute notes of itself: the time between two computes, less TensorFlow's own part of it. Under
+`jit` nothing can note anything, and the truth comes from the two seeded times, each measured alone: tf.data puts a prefetch
+behind each of these pipelines by itself, so a steady step takes max(input, compute) and waits for max(0, input - compute).
+Inside one `tf.function` over a dataset nothing is fetched ahead: there a step takes the sum and waits for all of input.
 """
 
 from __future__ import annotations
@@ -54,6 +55,7 @@ class Point:
     compute_ms: float
     input_alone_ms: float
     compute_alone_ms: float
+    noted: float | None
     run: Run
 
     @property
@@ -66,7 +68,7 @@ class Point:
     @property
     def truth(self) -> float:
         """Return the share of a steady step that waits."""
-        return max(0.0, 1 - self.compute_alone_ms / self.step_ms)
+        return self.noted if self.noted is not None else max(0.0, 1 - self.compute_alone_ms / self.step_ms)
 
     @property
     def bar(self) -> float:
@@ -114,7 +116,7 @@ def measured(python: str, source: str, loop: str, delay_ms: float, compute_ms: f
         told = subprocess.run((*command, str(SCRIPT), *words), capture_output=True, text=True, check=False)
         if told.returncode:
             raise SystemExit(told.stderr[-3000:])
-        alone = json.loads(told.stdout.splitlines()[0])
+        alone = json.loads(told.stdout.splitlines()[-1])
         recorded = read_session(session)
         return Point(
             input=source,
@@ -123,6 +125,7 @@ def measured(python: str, source: str, loop: str, delay_ms: float, compute_ms: f
             compute_ms=compute_ms,
             input_alone_ms=alone["input_s"] * 1000,
             compute_alone_ms=alone["compute_s"] * 1000,
+            noted=alone["wait_share"],
             run=analyse(recorded, window_shares(session, recorded)),
         )
 

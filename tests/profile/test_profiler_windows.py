@@ -70,6 +70,15 @@ def test_the_scripts_own_profiler_goes_first(tmp_path: Path) -> None:
     assert ("refused", "the script profiles itself") in told
 
 
+@pytest.mark.long
+def test_a_fork_ends_a_window_and_the_training_goes_on(tmp_path: Path) -> None:
+    command = (with_tensorflow(), SCRIPT, "forks")
+    alone, watched = plain(tmp_path, *command), run(tmp_path, *command)
+    assert watched.code == 0, watched.err.decode()[-2000:]
+    assert watched.out == alone.out
+    assert "the process forked" in {each.reason for each in watched.session.windows}
+
+
 def test_a_run_of_two_seconds_has_no_window_and_says_why(tmp_path: Path) -> None:
     short = script(
         tmp_path,

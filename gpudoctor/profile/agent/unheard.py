@@ -20,8 +20,6 @@ SOURCES = (
     b"device_tracer",
     b"gpu_tracer",
 )
-
-
 FILENO_AT = 112  # of `_fileno` in glibc's FILE on 64-bit systems; checked against fileno() before it is relied on
 
 
@@ -76,6 +74,11 @@ def aside() -> Aside:
     if not _made:
         _made.append(Aside())
     return _made[0]
+
+
+def forget() -> None:
+    """Leave a parent's file to the parent."""
+    _made.clear()
 
 
 def made() -> bool:

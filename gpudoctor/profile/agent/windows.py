@@ -22,6 +22,7 @@ AT_S = (
     60.0,
 )  # policy, seconds behind the first steps: early, again, and late (pipelines degrade after an epoch)
 STEPS = 10  # TensorFlow's guide: no more than ten at a time
+WHOLE = 4  # fetches, which make three whole steps, are the least that a window tells from
 SHORTEST_S, LONGEST_S = 0.2, 4.0  # fast steps give more of them; bounds trace (measured: 0.2-7 MB a second)
 MOST_OF_RUN = 0.25  # of the time so far: what is left must show the steady steps
 FEWEST_STEPS = 20  # before the first window
@@ -52,7 +53,7 @@ class Windows:
         self.lock = _thread.allocate_lock()  # holds while a session is started, stopped or dropped
         self.alarm = _thread.allocate_lock()  # released to end a window early
         self.session: Any = None
-        self.open = False
+        self.open = self.forking = False
         self.done = self.tries = 0
         self.refusal = TOO_SHORT
         self.forbidden = ""
@@ -115,16 +116,15 @@ def _observe() -> None:
     label, step_s = moved
     began, count = state.first[label]
     length = min(LONGEST_S, max(SHORTEST_S, STEPS * step_s))
-    enough = state.last[label][1] - count >= FEWEST_STEPS or STEPS * step_s > LONGEST_S
-    if now - began < max(AT_S[state.done], length / MOST_OF_RUN) or not enough:
+    if now - began < max(AT_S[state.done], length / MOST_OF_RUN) or state.last[label][1] - count < FEWEST_STEPS:
         return
-    why = _unfit()
+    why = _unfit() or (f"a window is too short for steps of {step_s:.1f} s" if WHOLE * step_s > LONGEST_S else "")
     if why:
         state.refusal = why
     elif not _between():
         state.open = True
         state.alarm.acquire(False)
-        _thread.start_new_thread(_record, (state, label, length, step_s))
+        _thread.start_new_thread(_record, (state, label, length))
 
 
 def _moved() -> tuple[str, float] | None:
@@ -153,6 +153,10 @@ def _unfit() -> str:
     profiler = tables.loaded("profiler.profiler_v2")
     if profiler is None or tables.loaded("profiler.internal._pywrap_profiler") is None:
         return "this TensorFlow has no profiler"
+    try:
+        unheard.aside()
+    except (OSError, AttributeError, ValueError) as error:
+        return f"what the profiler prints cannot be kept apart ({error})"
     return "the script profiles itself" if getattr(profiler, "_profiler", None) is not None else ""
 
 
@@ -168,7 +172,7 @@ def _phases() -> list[Any]:
     return list(keras_hooks.phases.open)
 
 
-def _record(mine: Windows, label: str, length: float, step_s: float) -> None:
+def _record(mine: Windows, label: str, length: float) -> None:
     """Record one window, in a thread of ours."""
     number, folder = mine.done + 1, os.path.join(core.process.spool, f"{core.process.name}.window")
     try:
@@ -178,7 +182,7 @@ def _record(mine: Windows, label: str, length: float, step_s: float) -> None:
             began = time.time()
             mine.alarm.acquire(timeout=length)
             steps = _steps(label) - steps
-            reason = mine.dropped or _why_not(before, steps, length, step_s)
+            reason = mine.dropped or _why_not(before, steps, length)
             file = _stop(mine, folder, keep=not reason)
             reason = _taken(mine, number, file, reason)
             _tell(number, label, began, steps, reason)
@@ -209,12 +213,10 @@ def _start(mine: Windows, folder: str) -> bool:
     return True
 
 
-def _why_not(before: list[Any], steps: int, length: float, step_s: float) -> str:
+def _why_not(before: list[Any], steps: int, length: float) -> str:
     if _phases() != before:
         return "an epoch ended inside"
-    if steps < 3:
-        return f"only {steps} steps in {length:.1f} s" if step_s < 1 else f"steps of {step_s:.1f} s are too long"
-    return ""
+    return f"only {steps} steps in {length:.1f} s" if steps < WHOLE else ""
 
 
 def _stop(mine: Windows, folder: str, *, keep: bool) -> str:
@@ -273,10 +275,23 @@ def _end() -> None:
 
 
 def _before_fork() -> None:
+    """Keep nothing under way: a child would go on recording. The lock is held until the fork is done."""
     core.quietly(functools.partial(drop, "the process forked"))
+    state.forking = state.lock.acquire(timeout=END_WAIT_S)
+
+
+def _after_fork() -> None:
+    if state.forking:
+        state.forking = False
+        state.lock.release()
+
+
+def _forget() -> None:
+    state.__dict__.update(Windows().__dict__)
+    unheard.forget()
 
 
 core.every_beat.append(_observe)
 core.before_end.append(_end)
-core.after_fork.append(lambda: state.__dict__.update(Windows().__dict__))
-os.register_at_fork(before=_before_fork)
+core.after_fork.append(_forget)
+os.register_at_fork(before=_before_fork, after_in_parent=_after_fork)

@@ -15,6 +15,7 @@ parser = argparse.ArgumentParser()
 parser.add_argument("--arm", choices=["toggled", "profiler", "throughout"], default="toggled")
 parser.add_argument("--step-ms", type=float, default=2)
 parser.add_argument("--pairs", type=int, default=1000)
+parser.add_argument("--rounds", type=int, help="products a step, as another process found them")
 parser.add_argument("--seconds", type=float, default=8)
 given = parser.parse_args()
 tf.config.threading.set_intra_op_parallelism_threads(1)
@@ -74,7 +75,7 @@ def profiler(on):
 
 if core is not None:
     core.process.off = True
-rounds = calibrated()
+rounds = given.rounds or calibrated()
 without = stepper(rounds)
 without()
 if core is not None and given.arm != "profiler":
@@ -88,7 +89,7 @@ if given.arm == "throughout":
     while time.perf_counter() - begun < given.seconds:
         block(having, 10)
         count += 10
-    print(json.dumps({"step_s": (time.perf_counter() - begun) / count}))
+    print(json.dumps({"step_s": (time.perf_counter() - begun) / count, "rounds": rounds}))
 else:
     switch = profiler if given.arm == "profiler" else recorder
     steps = steps if given.arm == "toggled" else 5 * steps

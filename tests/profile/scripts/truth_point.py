@@ -1,6 +1,8 @@
-"""Train with a seeded input delay and a seeded compute time; print what each takes alone, then train for gpudoctor to see.
+"""Train with a seeded input delay and a seeded compute time; print what each takes alone, and how long steps really waited.
 
-Both are slept away inside TensorFlow (`jit`: spun in XLA), so that no core is fought for. What is measured alone is measured
+Both are slept away inside TensorFlow, so that no core is fought for. The seeded compute notes when it begins and ends: what
+lies between two of them is waiting and TensorFlow's own work, and how long that work is is told by steps with their batches
+at hand. `jit` spins in XLA and notes nothing: its truth comes from the two times alone. What is measured alone is measured
 with the recorder switched off, in functions of its own.
 """
 
@@ -21,12 +23,16 @@ import tensorflow as tf
 
 BATCH = np.zeros((8, 4), np.float32), np.zeros((8, 1), np.float32)
 SHAPES = tf.TensorSpec((8, 4)), tf.TensorSpec((8, 1))
+NOTES = []  # (begin, end) of each seeded compute
 ALONE_S, REPEATS = 2.0, 3  # other load only lengthens: the shortest of three
 
 
-def slept(tensor: Any, seconds: float) -> Any:
+def slept(tensor: Any, seconds: float, notes: Any = None) -> Any:
     def sleep(value: Any) -> Any:
+        begun = time.perf_counter()
         time.sleep(seconds)
+        if notes is not None:
+            notes.append((begun, time.perf_counter()))
         return value
 
     if seconds <= 0:
@@ -49,7 +55,7 @@ class Compute(keras.layers.Layer):
             square = tf.eye(256) * 0.5 + some
             spun = tf.while_loop(lambda at, _: at < self.rounds, lambda at, m: (at + 1, m @ square), (0, square))[1]
             return x + tf.stop_gradient(tf.reduce_sum(spun)) * 0.0
-        return x + tf.stop_gradient(slept(some, self.seconds))
+        return x + tf.stop_gradient(slept(some, self.seconds, NOTES))
 
 
 def dataset(kind: str, delay: float, steps: int) -> Any:
@@ -152,6 +158,17 @@ def rounds_for(seconds: float) -> int:
     return max(1, int(rounds * seconds / max(1e-5, taken - empty)))
 
 
+def between() -> tuple[float, float]:
+    """Return the mean time from the end of a compute to the begin of the next, and from begin to begin, of the later ones."""
+    late = NOTES[len(NOTES) // 3 :]
+    gaps = [after[0] - before[1] for before, after in zip(late, late[1:])]
+    whole = [after[0] - before[0] for before, after in zip(late, late[1:])]
+    NOTES.clear()
+    cut = len(gaps) // 50  # a stall of the machine is neither
+    kept = sorted(range(len(gaps)), key=gaps.__getitem__)[: len(gaps) - cut]
+    return sum(gaps[each] for each in kept) / len(kept), sum(whole[each] for each in kept) / len(kept)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--input", default="generator")
@@ -166,9 +183,9 @@ def main() -> None:
         agent.process.off = True
     rounds = rounds_for(seconds) if given.loop == "jit" else 0
     compute = per_step(trainer(given.loop, seconds, rounds), lambda steps: dataset("ready", 0, steps), seconds)
+    work = between()[0] if NOTES else None
     arrays = given.input == "arrays"
     made = 0.0 if arrays else per_step(drained, lambda steps: dataset(given.input, delay, steps), delay)
-    print(json.dumps({"compute_s": compute, "input_s": made}), flush=True)
     if agent is not None:
         agent.process.off = False
     longest = made + compute if given.loop == "scan" else max(made, compute)
@@ -179,6 +196,11 @@ def main() -> None:
         )
     else:
         trainer(given.loop, seconds, rounds)(dataset(given.input, delay, steps))
+    told = {"compute_s": compute, "input_s": made, "wait_share": None}
+    if work is not None:
+        gap, whole = between()
+        told["wait_share"] = max(0.0, gap - work) / whole
+    print(json.dumps(told), flush=True)
 
 
 main()
