@@ -11,6 +11,7 @@ from difflib import get_close_matches
 from typing import NoReturn, cast
 
 from gpudoctor import __version__
+from gpudoctor.cli import trial_names
 from gpudoctor.errors import UsageError
 
 OPTION = re.compile(r"--[a-z][\w-]*")
@@ -242,9 +243,10 @@ def _probe(parser: argparse.ArgumentParser) -> None:
     _target(parser)
     parser.add_argument("--trial", action="append", metavar="NAME", help="run only this trial (repeatable)")
     parser.add_argument("--json", action="store_true", help="print the trials as JSON")
-    parser.add_argument("--level", choices=LEVELS[1:], help="standard (default); full: more pairs")
+    parser.add_argument("--level", choices=LEVELS[1:], help="standard (default); full: more pairs, more trials")
     parser.add_argument("--force", action="store_true", help="probe a GPU that others use")
     parser.add_argument("-v", "--verbose", action="store_true", help="show notes and every arm")
+    parser.epilog = trial_names.TEXT
     _privacy(parser)
 
 

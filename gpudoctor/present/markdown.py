@@ -73,6 +73,8 @@ def _fixes(report: Report) -> Iterator[str]:
         yield f"{number}. {_safe(fix.title)} ({_safe(figures.gain(fix.gain))}, {figures.effort(fix.effort_minutes)})"
         yield ""
         yield from _block(fix)
+        if fix.peak is not None:
+            yield f"   {_safe(figures.peak(fix.peak))}"
 
 
 def _block(fix: Fix) -> Iterator[str]:

@@ -11,7 +11,7 @@ from gpudoctor.model.finding import Finding, Fix, Severity
 from gpudoctor.model.missing import Missing
 from gpudoctor.model.report import Outcome, Report, Status
 from gpudoctor.model.snapshot import Snapshot
-from gpudoctor.present import figures, unseen
+from gpudoctor.present import figures, ladder, unseen
 from gpudoctor.present.headers import build_line, machine_line, probe_line, target_line
 from gpudoctor.present.style import Style, printable, shorten
 
@@ -214,6 +214,8 @@ def _fix(number: int, fix: Fix) -> Iterator[str]:
     if not short:
         for line in command:
             yield f"     {printable(line)}"
+    if fix.peak is not None:
+        yield f"     {figures.peak(fix.peak)}"
 
 
 def _checks(report: Report) -> Iterator[str]:
@@ -224,8 +226,15 @@ def _checks(report: Report) -> Iterator[str]:
         if plugin.error:
             yield f"  plug-in {printable(plugin.name)} ({printable(plugin.module)}): {printable(plugin.error)}"
     yield from unseen.lines(report.snapshot)
+    yield from _ladder(report.snapshot)
     for name, seconds in _times(report.snapshot):
         yield f"  time  {printable(name):<24} {figures.duration(seconds)}"
+
+
+def _ladder(snapshot: Snapshot) -> Iterator[str]:
+    trial = None if snapshot.probe is None else snapshot.probe.trials.get("batch_ladder")
+    if trial is not None:
+        yield from (f"  ladder  {line} (reference network)" for line in ladder.lines(trial))
 
 
 def _times(snapshot: Snapshot) -> Iterator[tuple[str, float]]:

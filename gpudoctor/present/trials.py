@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from gpudoctor.diagnose.ranking import NO_GAIN_BELOW
 from gpudoctor.model.missing import Missing, either
 from gpudoctor.model.observed import Arm, Comparison, Probe, Trial
-from gpudoctor.present import figures
+from gpudoctor.present import figures, ladder
 from gpudoctor.present.style import printable
 
 
@@ -30,6 +30,7 @@ def _trial(trial: Trial, *, verbose: bool) -> Iterator[str]:
     yield f"{trial.name:<14} {trial.status:<13} {either(trial.device, '-'):<4} {figures.duration(trial.duration_s):>8}{reason}"
     for comparison in trial.comparisons:
         yield f"    {_ratio(comparison)}"
+    yield from (f"    {line}" for line in ladder.lines(trial))
     if not verbose:
         return
     for arm in trial.arms:

@@ -67,6 +67,8 @@ def batch_ladder(bench: Bench) -> Json:
     best = {size: min(rungs[size].seconds) for size in timed}
     peaks = {size: rung.peak for size, rung in rungs.items() if rung.peak is not None}
     values = {**knee(rounds, best), **memory(peaks, bench.pool_bytes())}
+    if "memory_fixed_bytes" in values:
+        values["weights_bytes"] = 4.0 * network.model.count_params()
     if full_at:
         values["full_at_batch"] = full_at
     arms = [

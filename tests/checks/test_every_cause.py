@@ -14,11 +14,7 @@ from gpudoctor.testing import load_machine
 
 MACHINES = sorted(each for each in (Path(__file__).parents[2] / "fixtures" / "machines").iterdir() if each.is_dir())
 FROM_THE_MACHINE = {"env", "nvml", "kernel"}
-# NVML tells how much memory there is; that a batch needs more, only a text or a run tells.
-NOT_FROM_THE_MACHINE = {"batch-too-large"}
-SHOWN = [
-    each.id for each in causes.CAUSES if FROM_THE_MACHINE & set(each.settled_by) and each.id not in NOT_FROM_THE_MACHINE
-]
+SHOWN = [each.id for each in causes.CAUSES if FROM_THE_MACHINE & set(each.settled_by)]
 
 
 @cache

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from gpudoctor.model.finding import Finding, Severity
@@ -72,3 +74,22 @@ def test_the_square_root_of_two_is_the_boundary() -> None:
 )
 def test_a_ladder_that_cannot_answer_is_not_a_pass(trial: Trial) -> None:
     assert judge(bound, a_machine(trial)).status is Outcome.INCONCLUSIVE
+
+
+def with_interval(half: float, low: float, high: float) -> Trial:
+    values = {"half_batch": half, "half_batch_low": low, "half_batch_high": high}
+    return replace(STEEP, values={**STEEP.values, **values})
+
+
+def test_where_overhead_ends_is_named_with_the_rung_that_reaches_it() -> None:
+    assert "up to batch 512" in the_finding(with_interval(300.0, 220.0, 410.0)).summary
+
+
+def test_an_end_of_overhead_below_the_usual_batch_is_nothing_to_mend() -> None:
+    assert judge(bound, a_machine(with_interval(60.0, 40.0, 90.0))).status is Outcome.PASSED
+
+
+def test_noise_that_hides_on_which_side_the_usual_batch_lies_is_no_verdict() -> None:
+    verdict = judge(bound, a_machine(with_interval(180.0, 90.0, 360.0)))
+    assert verdict.status is Outcome.INCONCLUSIVE
+    assert "90 to 360" in verdict.reason

@@ -26,11 +26,16 @@ def interpreter() -> str:
     return sys.executable
 
 
-def ask(script: str, *arguments: str) -> Any:
+def ask(script: str, *arguments: str, **variables: str) -> Any:
     """Run a script of this folder under that interpreter and return the JSON of its last line."""
     path = Path(__file__).with_name(script)
     told = subprocess.run(
-        [interpreter(), str(path), str(PROBE), *arguments], capture_output=True, text=True, check=False, timeout=300
+        [interpreter(), str(path), str(PROBE), *arguments],
+        env={**os.environ, **variables},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=300,
     )
     assert told.returncode == 0, told.stderr[-3000:]
     return json.loads(told.stdout.splitlines()[-1])

@@ -2,7 +2,8 @@
 
 What it does
     Looks whether the model was compiled with run_eagerly=True, or whether a loop of your own trained step after step
-    while no function of yours was ever traced into a graph.
+    while no function of yours was ever traced into a graph. The probe's trial `eager` measures what one operation costs
+    here when Python calls it; that slow arm is an instrument and finds nothing by itself.
 
 Why it matters
     Without a graph, Python calls each operation one by one, a hundred microseconds each. A GPU finishes small operations
@@ -32,6 +33,7 @@ from gpudoctor.sdk import (
     Trial,
     check,
 )
+from gpudoctor_checks.ratios import find, gains, probe_gain
 from gpudoctor_checks.recorded import at, bound, known_share, place, weigh_run
 
 SURE = 0.9
@@ -44,14 +46,16 @@ FEWEST = 20  # as for the other verdicts on steps: fewer may be a test of someth
     title="Steps run without a graph",
     family="compute",
     cause="eager-or-tracing",
+    trials=("baseline", "eager"),
     core=False,
 )
-def eager(
+def without_graph(
     steps: StepTimes,
     tracings: Tracings | None,
     settings: Settings | None,
     hot_lines: HotLines | None,
     baseline: Trial | None,
+    eager: Trial | None,
 ) -> Iterator[Finding]:
     """Judge settings first, then the absence of any traced function of the user's."""
     told = settings is not None and settings.on("run_eagerly")
@@ -74,7 +78,7 @@ def eager(
         basis=weight.basis,
         evidence=tuple(_evidence(steps, told=told)),
         location=spot,
-        fixes=(_fix(told=told, gain=_gain(hot_lines)),),
+        fixes=(_fix(told=told, gain=_gain(hot_lines, eager)),),
         share=min(1.0, share),
     )
 
@@ -86,10 +90,14 @@ def _evidence(steps: StepTimes, *, told: bool) -> Iterator[Evidence]:
         yield Evidence(label="step", value=round(steps.step_s, 6), unit="s", source="run")
 
 
-def _gain(lines: HotLines | None) -> Gain:
+def _gain(lines: HotLines | None, trial: Trial | None) -> Gain:
+    """Rest on the run's own lines; else on what the probe's instrument measured, which is not the user's own speed-up."""
     share = lines.total("main", "tensorflow") if lines is not None else 0.0
     if share:
         return bound(share, "Python's part of calling TensorFlow vanishes")
+    ratio = find(trial, "graph", "eager")
+    if ratio is not None and gains(ratio):
+        return probe_gain(ratio)
     return Gain(grade=Grade.UNPROVEN, basis="how much of a step is Python's calling was not measured")
 
 

@@ -1,8 +1,11 @@
 """GD602: up to which batch size a step of the reference network costs the same, whatever its size.
 
 What it does
-    Trains the reference network with growing batches and looks for the size from which a larger batch stops paying: a
-    doubling that raises the throughput by less than the square root of two is nearer to "no gain" than to "free".
+    Trains the reference network with growing batches, in rounds over all sizes, and computes Hockney's n_1/2: the step
+    time of the smallest batch times the best throughput. That many examples of pure work take as long as a step with next
+    to none. Where its 95 % interval over the rounds is too wide to say whether a batch of 128 lies below it, nothing is
+    said. Results without rounds are judged by their rungs: a doubling that raises the throughput by less than the square
+    root of two is nearer to "no gain" than to "free".
 
 Why it matters
     Every step costs a fixed time that has nothing to do with the data: Python, TensorFlow's dispatch, one launch for each
@@ -19,7 +22,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from gpudoctor.sdk import Evidence, Finding, Fix, Gain, Grade, Inconclusive, Missing, Severity, Trial, check
 
@@ -45,8 +48,8 @@ def bound(batch_ladder: Trial) -> Iterator[Finding]:
     rungs = sorted(_rungs(batch_ladder))
     if len(rungs) < 2:
         raise Inconclusive("fewer than two batch sizes were measured")
-    knee, rate = _knee(rungs)
     first, first_rate = next((rung for rung in rungs if rung[0] >= USUAL_BATCH), rungs[0])
+    knee, rate = _half(batch_ladder.values, rungs) if "half_batch" in batch_ladder.values else _knee(rungs)
     if knee <= first:
         return
     speedup = round(rate / first_rate, 2)
@@ -73,6 +76,14 @@ def bound(batch_ladder: Trial) -> Iterator[Finding]:
             ),
         ),
     )
+
+
+def _half(values: Mapping[str, float], rungs: list[tuple[int, float]]) -> tuple[int, float]:
+    """Return the rung that reaches n_1/2, and its throughput; the usual batch must lie on one side of the interval."""
+    low, high = values["half_batch_low"], values["half_batch_high"]
+    if low <= USUAL_BATCH < high:
+        raise Inconclusive(f"overhead ends at batch {low:.0f} to {high:.0f}: the machine was too noisy to say more")
+    return next((rung for rung in rungs if rung[0] >= values["half_batch"]), rungs[-1])
 
 
 def _rungs(ladder: Trial) -> Iterator[tuple[int, float]]:

@@ -1,8 +1,9 @@
-"""GD804: the PCIe link of a GPU runs below its width or generation while the GPU works.
+"""GD804: the PCIe link of a GPU runs below its width or generation while data moves over it.
 
 What it does
-    Compares NVML's present link width and generation with the most that this GPU and this slot can do together. It
-    judges under load only: an idle GPU lowers its link on purpose, to save power.
+    Has the probe copy data to the GPU (trial `transfer`) and looks at the link meanwhile, several times a second: the best
+    width and generation seen are compared with the most that this GPU and this slot can do together. An idle GPU lowers
+    its link on purpose, to save power, so nothing that was seen at idle counts, and no load of others either.
 
 Why it matters
     Batches travel to the GPU over this link, and gradients between GPUs that have no NVLink. A board that is not seated
@@ -17,14 +18,13 @@ How to fix
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from gpudoctor.sdk import (
+    Evidence,
     Finding,
     Fix,
     Gain,
-    Gpu,
-    Gpus,
     Grade,
     Inconclusive,
     Limits,
@@ -32,20 +32,21 @@ from gpudoctor.sdk import (
     Threshold,
     Trial,
     check,
-    either,
 )
-from gpudoctor_checks.figures import known
-from gpudoctor_checks.usage import weigh_pace
 
 AT_WORK = Threshold(
     name="at_work_percent",
     default=5.0,
     unit="%",
-    meaning="a GPU busier than this is judged; below it the link may rest",
-    source="policy: the same load makes a GPU busy for the probe",
+    meaning="a link that moves less than this part of what it could is not under load and not judged",
+    source="policy: copies from ordinary memory reach a third of a link's rate or more",
     most=100.0,
 )
-READ = 0.8  # one reading under load
+# Bytes per second of one lane by generation: PCI Express Base Specification, 2.5 to 64 GT/s less the coding.
+LANE_BYTES_PER_S = {1: 250e6, 2: 500e6, 3: 984.6e6, 4: 1969e6, 5: 3938e6, 6: 7563e6}
+MEASURED = 0.9  # the link was seen while the probe itself moved data; a hypervisor's figures stay possible
+FEWEST_LOOKS = 3  # policy: the first may come before the link is up
+LINK = ("pcie_gen", "pcie_gen_max", "pcie_width", "pcie_width_max")
 
 
 @check(
@@ -54,55 +55,46 @@ READ = 0.8  # one reading under load
     title="The PCIe link runs below its width",
     family="hardware",
     cause="pcie-degraded",
+    trials=("transfer",),
     core=False,
     thresholds=(AT_WORK,),
 )
-def degraded(gpus: Gpus, limits: Limits, baseline: Trial | None) -> Iterator[Finding]:
-    """Judge GPUs that work now; of an idle one nothing can be said."""
-    working = [gpu for gpu in gpus if _works(gpu, limits.of(AT_WORK))]
-    found = [gpu for gpu in working if _below(gpu)]
-    weight = weigh_pace(READ, baseline)
-    for gpu in found:
-        link = gpu.pcie
-        yield Finding(
-            subject=f"GPU {gpu.index}",
-            summary=f"GPU {gpu.index}: PCIe at {_told(link.gen, link.width)} of {_told(link.gen_max, link.width_max)}.",
-            severity=Severity.WARNING,
-            confidence=weight.confidence,
-            basis=weight.basis,
-            evidence=known(
-                "NVML",
-                ("width", link.width, "lanes"),
-                ("at most", link.width_max, "lanes"),
-                ("generation", link.gen, ""),
-                ("highest", link.gen_max, ""),
-                ("busy", gpu.utilization.gpu_percent, "%"),
-            ),
-            fixes=(_watch(gpu.index),),
-        )
-    if not found and (not working or not all(_link_known(gpu) for gpu in working)):
-        raise Inconclusive("no GPU works now, and an idle link rests" if not working else "the link is not told")
-
-
-def _works(gpu: Gpu, busy_percent: float) -> bool:
-    idle = "GpuIdle" in either(gpu.throttle_reasons, ())
-    return not idle and either(gpu.utilization.gpu_percent, 0) > busy_percent
-
-
-def _link_known(gpu: Gpu) -> bool:
-    link = gpu.pcie
-    return all(either(each, 0) for each in (link.width, link.width_max, link.gen, link.gen_max))
-
-
-def _below(gpu: Gpu) -> bool:
-    link = gpu.pcie
-    return _link_known(gpu) and (
-        either(link.width, 0) < either(link.width_max, 0) or either(link.gen, 0) < either(link.gen_max, 0)
+def degraded(transfer: Trial | None, limits: Limits) -> Iterator[Finding]:
+    """Judge the link that moved the probe's data; of an idle one nothing can be said."""
+    if transfer is None:
+        raise Inconclusive("no data was moved over the link, and an idle link rests")
+    if transfer.status != "ok" or transfer.device != "GPU":
+        raise Inconclusive(transfer.reason or f"the copies are {transfer.status}, on the {transfer.device}")
+    seen = transfer.values
+    if seen.get("link_samples", 0) < FEWEST_LOOKS or any(name not in seen for name in LINK):
+        raise Inconclusive("NVML did not tell the link while data moved over it")
+    gen, width = seen["pcie_gen"], seen["pcie_width"]
+    if _rate(seen) < limits.of(AT_WORK) / 100 * width * LANE_BYTES_PER_S.get(int(gen), LANE_BYTES_PER_S[6]):
+        raise Inconclusive("too little data moved to call it load")
+    if gen >= seen["pcie_gen_max"] and width >= seen["pcie_width_max"]:
+        return
+    index = int(seen.get("gpu_index", 0))
+    yield Finding(
+        subject=f"GPU {index}",
+        summary=f"GPU {index}: PCIe at gen {gen:.0f} x{width:.0f} of"
+        f" gen {seen['pcie_gen_max']:.0f} x{seen['pcie_width_max']:.0f}.",
+        severity=Severity.WARNING,
+        confidence=MEASURED,
+        basis=f"the best of {seen['link_samples']:.0f} looks while the probe copied to the GPU",
+        evidence=tuple(_evidence(seen)),
+        fixes=(_watch(index),),
     )
 
 
-def _told(generation: object, width: object) -> str:
-    return f"gen {generation} x{width}"
+def _rate(seen: Mapping[str, float]) -> float:
+    return max(seen.get("host_to_device_bytes_per_s", 0.0), seen.get("pcie_received_bytes_per_s", 0.0))
+
+
+def _evidence(seen: Mapping[str, float]) -> Iterator[Evidence]:
+    labels = ("generation under load", "highest", "width under load", "at most")
+    for label, name, unit in zip(labels, LINK, ("", "", "lanes", "lanes"), strict=True):
+        yield Evidence(label=label, value=seen[name], unit=unit, source="NVML, while trial transfer ran")
+    yield Evidence(label="copied each second", value=_rate(seen), unit="bytes", source="probe, trial transfer")
 
 
 def _watch(index: int) -> Fix:

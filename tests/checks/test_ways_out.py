@@ -1,0 +1,79 @@
+"""What a dump and a line let predict, and in which order the ways out stand."""
+
+from __future__ import annotations
+
+from gpudoctor.model.missing import Missing
+from gpudoctor.sdk import LogEvent
+from gpudoctor_checks.memory.ways_out import (
+    Need,
+    classes,
+    fits,
+    from_dump,
+    from_line,
+    mixed,
+    parts_needed,
+    smaller,
+    ways,
+)
+
+MIB = 1 << 20
+DUMP = LogEvent(
+    kind="oom",
+    line=812,
+    values={
+        "asked_bytes": str(800 * MIB),
+        "in_use_bytes": str(37_000 * MIB),
+        "limit_bytes": str(37_500 * MIB),
+        "holders": f"23x{800 * MIB} 4x{100 * MIB}",
+    },
+)
+TENSOR = LogEvent(kind="oom_tensor", values={"shape": "[256,112,112,64]"})
+LINE = from_line(fixed=100 * MIB, each=MIB, batch=1000, limit=1000 * MIB, weights=20 * MIB)
+
+
+def test_a_dump_bounds_the_need_from_below_only() -> None:
+    peak = smaller(from_dump(DUMP, [TENSOR]), 2)
+    assert peak.low_bytes == 18_900 * MIB
+    assert isinstance(peak.high_bytes, Missing)
+    assert "not be the step's last" in peak.high_bytes.reason
+
+
+def test_a_dump_never_promises_that_a_way_suffices() -> None:
+    found = from_dump(DUMP, [TENSOR])
+    assert all(fix.gain.grade.value == "unproven" for fix in ways(found))
+    assert fits(smaller(found, 2), found.limit) is None
+
+
+def test_the_batch_is_named_where_a_shape_tells_it() -> None:
+    by_id = {fix.id: fix for fix in ways(from_dump(DUMP, [TENSOR]))}
+    assert by_id["smaller-batch"].text == "batch_size = 128"
+    assert "gradient_accumulation_steps=2" in by_id["gradient-accumulation"].text
+
+
+def test_chunks_like_the_one_asked_for_are_named_as_growing() -> None:
+    first, second = classes(DUMP, [TENSOR])
+    assert "23 chunks of 800 MiB, sized like the one asked for: grows with the batch if that is 256" in first.label
+    assert "grows" not in second.label
+
+
+def test_without_a_dump_nothing_is_predicted_and_the_smallest_change_is_first() -> None:
+    first, *rest = ways(Need())
+    assert first.id == "smaller-batch"
+    assert all(fix.peak is not None and isinstance(fix.peak.low_bytes, Missing) for fix in (first, *rest))
+
+
+def test_by_the_line_what_fits_comes_first_and_what_cannot_comes_last() -> None:
+    assert parts_needed(LINE) == 2
+    assert [fix.id for fix in ways(LINE)] == [
+        "gradient-accumulation",
+        "smaller-batch",
+        "mixed-precision-memory",
+        "part-on-cpu",
+    ]
+    assert [fix.gain.grade.value for fix in ways(LINE)] == ["unblocks", "unblocks", "unproven", "unproven"]
+    assert fits(ways(LINE)[3].peak or smaller(LINE, 2), LINE.limit) is False
+
+
+def test_float16_saves_between_nothing_and_half_of_what_grows() -> None:
+    peak = mixed(LINE)
+    assert (peak.low_bytes, peak.high_bytes) == (600 * MIB, 1110 * MIB)
