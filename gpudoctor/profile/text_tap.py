@@ -7,6 +7,7 @@ left out and counted: trouble is said at a start or an end, never a million time
 from __future__ import annotations
 
 import codecs
+import threading
 import time
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping
@@ -31,6 +32,7 @@ class TextTap:
         """Take who is told each row of `messages`."""
         self._tell = tell
         self._waiting: deque[bytes] = deque()
+        self._lock = threading.Lock()
         self._size = self._left_out = self._lines = 0
         self._reader: EventReader | None = None
         self._decoder = codecs.getincrementaldecoder("utf-8")(errors="replace")
@@ -45,11 +47,12 @@ class TextTap:
 
     def hear(self, data: bytes) -> None:
         """Take bytes to be read later; too many are left out."""
-        if self.is_full:
-            self._left_out += len(data)
-            return
-        self._waiting.append(data)
-        self._size += len(data)
+        with self._lock:
+            if self.is_full:
+                self._left_out += len(data)
+                return
+            self._waiting.append(data)
+            self._size += len(data)
 
     def leave_out(self, size: int) -> None:
         """Note that so many bytes are not read."""
@@ -58,12 +61,16 @@ class TextTap:
     def read(self, limit_s: float) -> None:
         """Read what waits, for this long at most."""
         until = time.monotonic() + limit_s
-        while self._waiting and time.monotonic() < until:
-            piece = bytearray()
+        while time.monotonic() < until and (piece := self._piece()):
+            self._feed(self._decoder.decode(piece))
+
+    def _piece(self) -> bytes:
+        piece = bytearray()
+        with self._lock:
             while self._waiting and len(piece) < PIECE_BYTES:
                 piece += self._waiting.popleft()
-            self._size = max(0, self._size - len(piece))
-            self._feed(self._decoder.decode(bytes(piece)))
+            self._size -= len(piece)
+        return bytes(piece)
 
     def finish(self, limit_s: float) -> None:
         """Read the rest, and tell what its end completes: counts, and how long the text was."""

@@ -56,7 +56,7 @@ class Watch:
             value = number_of(epoch[-1][2])
             if value is None:
                 return
-            self._tell(epoch[-1], value)
+            self._tell(epoch, value)
             if is_bad(value):
                 self.bad = True
                 first = first_bad(epoch)
@@ -65,8 +65,9 @@ class Watch:
                 )
                 return
 
-    def _tell(self, last: Kept, value: float) -> None:
-        first = {} if self.seen else {"first_value": str(value)}
+    def _tell(self, epoch: list[Kept], value: float) -> None:
+        last = epoch[-1]
+        first = {} if self.seen else {"first_value": str(number_of(epoch[0][2]))}
         self.seen = True
         core.emit(
             "losses", loss=self.number, at=time.time(), step=last[0] + last[1] + 1, last_value=str(value), **first
