@@ -69,6 +69,7 @@ class Arguments(argparse.Namespace):
     readonly: bool = False
     demo: bool = False
     screenshot: str | None = None
+    view: str | None = None
     name: str = ""
     document: str = "report"
 
@@ -120,10 +121,13 @@ def parse(words: Sequence[str]) -> Arguments | None:
 
 
 def _split(words: Sequence[str]) -> tuple[list[str], list[str]]:
-    """Return our words, and those of the command that `run` starts.
+    """Return our words, and those of the command that `run` or `monitor --` starts.
 
     They begin behind `--`, or with the first that is no option of ours; argparse would take the command's options for ours.
     """
+    if words[0] == "monitor" and "--" in words:
+        place = words.index("--")
+        return list(words[:place]), list(words[place + 1 :])
     if words[0] != "run":
         return list(words), []
     place = 1
@@ -328,7 +332,13 @@ def _monitor(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--python", metavar="PATH", help="the interpreter that a scan examines")
     parser.add_argument("--snapshot", metavar="FILE", help="show a saved snapshot instead of this machine")
     parser.add_argument("--demo", action="store_true", help="play the recording of an invented machine")
+    parser.add_argument(
+        "--session", metavar="FILE", help="show a recorded run (file or id): play it, or follow it live"
+    )
+    parser.add_argument("--view", choices=("machine", "doctor", "run"), help="the view to begin with")
     parser.add_argument("--screenshot", metavar="FILE", help="write a picture of the dashboard as SVG and end")
+    parser.usage = "%(prog)s [options] [-- COMMAND ...]"
+    parser.epilog = "Behind -- a training script and its arguments: it is started and recorded as by `gpudoctor run`."
 
 
 COMMANDS: dict[str, tuple[str, Callable[[argparse.ArgumentParser], None]]] = {

@@ -17,9 +17,10 @@ from gpudoctor.collect import driver_libraries
 from gpudoctor.collect.isolate import failure
 from gpudoctor.collect.nvml_device import Binding, Device
 from gpudoctor.collect.nvml_gpu import Describe, read_identity, read_link, read_moving, read_state
+from gpudoctor.collect.nvml_mig import read_instances
 from gpudoctor.collect.processes import Processes
 from gpudoctor.knowledge import nvml_returns, versions
-from gpudoctor.model.gpu import Gpu, LinkSample
+from gpudoctor.model.gpu import Gpu, LinkSample, MigInstance
 from gpudoctor.model.machine import Nvml
 from gpudoctor.model.missing import Maybe, Missing
 
@@ -85,6 +86,10 @@ class Session:
         """Return KiB per second received and sent by the GPU. Each of the two calls blocks for 20 ms (nvml.h)."""
         ask = self._devices[index].number
         return ask("nvmlDeviceGetPcieThroughput", PCIE_RECEIVED), ask("nvmlDeviceGetPcieThroughput", PCIE_SENT)
+
+    def mig_instances(self, index: int) -> tuple[MigInstance, ...]:
+        """Return the parts that MIG made of the GPU."""
+        return read_instances(self._binding, self._devices[index])
 
     def look_at_link(self, index: int) -> LinkSample:
         """Return the GPU's link and what it receives now; blocks for 40 ms."""

@@ -95,6 +95,17 @@ class GpuProcess:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class MigInstance:
+    """A part of a GPU that MIG made a device of its own. `place`: its number on the GPU; `profile`: 1g.10gb, say."""
+
+    place: int
+    profile: Maybe[str] = NOT_COLLECTED
+    gpu_instance: Maybe[int] = NOT_COLLECTED
+    compute_instance: Maybe[int] = NOT_COLLECTED
+    memory: Memory = field(default_factory=Memory)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Gpu:
     """One physical GPU in NVML order. `status`: ok, gpu_lost, reset_required, or the NVML error's status word.
 

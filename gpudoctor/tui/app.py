@@ -10,16 +10,19 @@ from textual.app import App, SystemCommand
 from textual.binding import Binding, BindingType
 from textual.screen import Screen
 
-from gpudoctor.tui import sources, themes
+from gpudoctor.tui import asking, sources, themes
 from gpudoctor.tui.listener import Listener
 from gpudoctor.tui.messages import Progress, Reading
 from gpudoctor.tui.options import Options
-from gpudoctor.tui.scans import LOAD_WARNING, TRIALS, Scans
-from gpudoctor.tui.screens.dialogs import Choose, Confirm, Page
+from gpudoctor.tui.run_news import Recorded, RunNews
+from gpudoctor.tui.runs import Runs
+from gpudoctor.tui.scans import Scans
+from gpudoctor.tui.screens.dialogs import Page
 from gpudoctor.tui.screens.doctor import DoctorScreen
 from gpudoctor.tui.screens.machine import MachineScreen
 from gpudoctor.tui.screens.run import RunScreen
 from gpudoctor.tui.screens.view import ViewScreen
+from gpudoctor.tui.session_source import recording_of
 from gpudoctor.tui.views.help import help_lines
 from gpudoctor.tui.watch import Watch
 
@@ -49,29 +52,33 @@ class MonitorApp(App[int]):
         Binding("greater_than_sign", "speed(1)", "replay faster"),
         Binding("left_square_bracket", "seek(-10)", "replay 10 s back"),
         Binding("right_square_bracket", "seek(10)", "replay 10 s on"),
+        Binding("left_curly_bracket", "seek(-60)", "replay a minute back"),
+        Binding("right_curly_bracket", "seek(60)", "replay a minute on"),
     ]
 
     def __init__(self, options: Options, source: sources.Source) -> None:
         super().__init__()
         self.options, self.source, self.readonly = options, source, options.readonly
-        self.watch_state = Watch(source="DEMO" if options.demo else "SNAPSHOT" if options.snapshot else "")
+        self.watch_state = Watch(source=options.replayed)
         self._listener, self._followed = Listener(), 0
         self.scans = Scans(self._listener, self._take_news)
+        self.runs = Runs(self._listener, self.watch_state.run, self._take_run)
         themes.register(self, options.theme)
 
     def on_mount(self) -> None:
         """Begin to listen, and to look after what may fall silent."""
-        saved = str(sources.DEMO / "snapshot.json") if self.options.demo else self.options.snapshot
-        if saved is not None:
-            self.scans.start("judgement of the snapshot", "--snapshot", saved, *self.options.judging)
+        if self.options.snapshot is not None:
+            self.scans.start("judgement of the snapshot", "--snapshot", self.options.snapshot, *self.options.judging)
+        self.runs.open(self.options)
+        self.switch_mode(self.options.view)
         self._listener.listen(self.source.fd, self._take_reading)
         self.set_interval(BEAT_S, self._beat)
 
     def on_unmount(self) -> None:
         """End the children."""
         self._listener.forget(self.source.fd)
-        self.source.close()
-        self.scans.close()
+        for each in (self.source, self.scans, self.runs):
+            each.close()
 
     def _take_reading(self) -> None:
         before = self.source.fd
@@ -93,15 +100,16 @@ class MonitorApp(App[int]):
         self._follow(before)
         if isinstance(self.source, sources.Recording) and not self.watch_state.paused:
             self.show_readings(self.source.step(BEAT_S))
-        if self.scans.busy:
-            self.scans.check()
+            self.runs.play(self.source.told_s)
+        self.scans.check()
+        if self.runs.beat() or self.scans.busy:
             self.draw()
 
     def show_readings(self, readings: Iterable[Reading]) -> None:
         """Take readings into the state and draw, unless the user holds the screen."""
         watch, source = self.watch_state, self.source
         if isinstance(source, sources.Recording):
-            watch.source = f"DEMO {source.words}"
+            watch.source = source.words
         elif watch.paused:
             return
         watch.trouble = source.trouble
@@ -118,10 +126,19 @@ class MonitorApp(App[int]):
     def _take_news(self, news: Progress) -> None:
         if news.report is not None:
             self.watch_state.report = news.report
-            if self.options.demo:
-                self.source = sources.demo(news.report.snapshot)
-            elif self.options.snapshot:
+            if self.options.snapshot:
                 self.watch_state.take(sources.of_snapshot(news.report.snapshot))
+        self.draw()
+
+    def _take_run(self, news: RunNews | Recorded) -> None:
+        if isinstance(news, Recorded):
+            self.source = recording_of(news)
+        elif news.machine is not None:
+            self.watch_state.report = news.machine
+            if not isinstance(self.source, sources.Recording):
+                self.source = sources.demo(news.machine.snapshot)
+        if isinstance(news, RunNews) and news.pages:
+            self.scans.pages = news.pages
         self.draw()
 
     def action_view(self, name: str) -> None:
@@ -136,7 +153,7 @@ class MonitorApp(App[int]):
 
     def action_pause(self) -> None:
         """Hold the screen, or go on."""
-        self.watch_state.paused = not self.watch_state.paused
+        self.watch_state.hold()
         self.draw()
 
     def action_next_theme(self) -> None:
@@ -145,32 +162,15 @@ class MonitorApp(App[int]):
 
     def action_scan(self, level: str) -> None:
         """Scan; what puts load on a GPU is asked first."""
-        if level == "quick":
-            self._start_scan("quick scan", "--level", level)
-        else:
-            self._ask_load("scan", "--level", level)
+        asking.scan(self, level)
 
     def action_choose_trial(self) -> None:
         """Let one trial be chosen."""
-        self.push_screen(Choose("Which trial?", TRIALS), self._trial_chosen)
+        asking.choose_trial(self)
 
-    def _trial_chosen(self, name: str | None) -> None:
-        if name is not None:
-            self._ask_load(f"trial {name}", "--level", "standard", "--trial", name)
-
-    def _ask_load(self, title: str, *arguments: str) -> None:
-        start = partial(self._start_scan, title, *arguments)
-        self.push_screen(Confirm(f"Run the {title}?", LOAD_WARNING), lambda sure: start() if sure else None)
-
-    def _start_scan(self, title: str, *arguments: str) -> None:
-        if self.watch_state.source:
-            self.notify("This is a replay; a scan examines the machine you sit at.", severity="warning")
-        elif self.scans.busy:
-            self.notify("A scan is running; Esc cancels it.", severity="warning")
-        else:
-            python = ("--python", self.options.python) if self.options.python else ()
-            self.scans.start(title, "--root", self.options.root, *python, *self.options.judging, *arguments)
-            self.action_view("doctor")
+    async def action_quit(self) -> None:
+        """Quit; a run that was started from here is asked about."""
+        asking.leave(self)
 
     def action_cancel_scan(self) -> None:
         """Cancel the scan that runs."""
@@ -186,6 +186,7 @@ class MonitorApp(App[int]):
         """Go to another place of a recording."""
         if isinstance(self.source, sources.Recording):
             self.show_readings(self.source.seek(seconds))
+            self.runs.play(self.source.told_s, jump=True)
 
     def get_system_commands(self, screen: Screen[Any]) -> Iterable[SystemCommand]:
         """Return every key of the view and of the app as a command of the palette."""

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from gpudoctor.model.gpu import Gpu
+from gpudoctor.model.gpu import Gpu, MigInstance
 from gpudoctor.model.machine import Nvml
 from gpudoctor.model.missing import NOT_COLLECTED, Maybe
 
@@ -63,7 +63,7 @@ class Traffic:
 class Reading:
     """One tick. `gpus_age_s`: how old the figures of the GPUs are; it grows while NVML does not answer.
 
-    `at_s` is wall-clock time. `xids`: Xid errors of the kernel log by PCI address, newest last.
+    `at_s` is wall-clock time. `migs`: the MIG instances of a GPU that has them. `xids`: Xid errors of the kernel log by PCI address, newest last.
     """
 
     at_s: float
@@ -71,6 +71,7 @@ class Reading:
     gpus: tuple[Gpu, ...] = ()
     gpus_age_s: float = 0.0
     traffic: Mapping[int, Traffic] = field(default_factory=dict[int, Traffic])
+    migs: Mapping[int, tuple[MigInstance, ...]] = field(default_factory=dict[int, "tuple[MigInstance, ...]"])
     host: HostLoad = field(default_factory=HostLoad)
     processes: tuple[ProcessLoad, ...] = ()
     xids: Mapping[str, tuple[int, ...]] = field(default_factory=dict[str, "tuple[int, ...]"])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import re
+from collections.abc import Awaitable, Callable
 from pathlib import Path
 
 from gpudoctor.errors import OutputError
@@ -29,14 +30,32 @@ def take_picture(app: MonitorApp, path: str) -> int:
 
 async def _svg(app: MonitorApp) -> str:
     async with app.run_test(size=SIZE) as pilot:
-        for _ in range(int(PATIENCE_S / STEP_S)):
-            if app.watch_state.reading is not None or isinstance(app.source, Recording):
-                break
-            await pilot.pause(STEP_S)
+        app.watch_state.paused = True  # a recording stands still where it is put
+        await _until(pilot.pause, lambda: _shown(app))
         if isinstance(app.source, Recording):
-            app.show_readings(app.source.seek(DEMO_SECOND))
-        await pilot.pause(STEP_S)
+            place = DEMO_SECOND if app.options.demo else app.source.length_s
+            app.show_readings(app.source.seek(place))
+            app.runs.play(app.source.told_s, jump=True)
+            await _until(pilot.pause, lambda: app.watch_state.run.at(place))
+        app.watch_state.paused = False
+        app.show_readings([])
+        await pilot.pause()
         return stable(app.export_screenshot())
+
+
+def _shown(app: MonitorApp) -> bool:
+    """Return whether what was asked for has come."""
+    watch = app.watch_state
+    if app.options.demo or app.options.over:
+        return isinstance(app.source, Recording) and watch.run.news is not None
+    return watch.reading is not None and (app.options.session is None or watch.run.news is not None)
+
+
+async def _until(pause: Callable[[float], Awaitable[None]], done: Callable[[], bool]) -> None:
+    for _ in range(int(PATIENCE_S / STEP_S)):
+        if done():
+            return
+        await pause(STEP_S)
 
 
 def stable(svg: str) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timezone
 from pathlib import Path
@@ -16,7 +16,10 @@ from gpudoctor.model.snapshot import Snapshot
 from gpudoctor.tui.messages import HostLoad, ProcessLoad, Reading, Traffic
 
 DEMO = Path(__file__).parent / "demo"
-SPEEDS = (0.5, 1.0, 2.0, 5.0, 10.0)
+SPEEDS = (0.5, 1.0, 2.0, 5.0, 10.0, 30.0, 60.0)
+PLAYED_IN_S = 60.0  # policy: a long recording starts at a speed that shows it within a minute
+REBUILT = 600  # readings that a jump takes into the history, which no plot shows finer
+
 MIB = 1 << 20
 
 
@@ -69,36 +72,55 @@ class Still:
 
 
 class Recording(Still):
-    """Readings one second apart, played at a speed, from any place."""
+    """Readings of equal distance, played at a speed, from any place. `name`: what the screen calls it."""
 
-    def __init__(self, readings: Iterable[Reading]) -> None:
-        self.readings = tuple(readings)
-        self.speed = 1.0
-        self._at = -1.0
+    def __init__(
+        self, readings: Sequence[Reading], *, name: str = "DEMO", step_s: float = 1.0, again: bool = True
+    ) -> None:
+        self.readings, self.name, self._step_s, self._again = readings, name, step_s, again
+        wanted = 1.0 if again else self.length_s / PLAYED_IN_S
+        self.speed = next((each for each in SPEEDS if each >= max(1.0, wanted)), SPEEDS[-1])
+        self._at_s = -1.0
+
+    @property
+    def length_s(self) -> float:
+        """Return the time from the first reading to the last."""
+        return (len(self.readings) - 1) * self._step_s
+
+    @property
+    def place_s(self) -> float:
+        """Return how far it is."""
+        return max(0.0, min(self._at_s, self.length_s))
+
+    @property
+    def told_s(self) -> float:
+        """Return the place for who reads the session itself: the very end where the last reading stands, shortly before it."""
+        at_end = not self._again and self.place_s >= self.length_s
+        return self.place_s + 2 * self._step_s if at_end else self.place_s
 
     @property
     def place(self) -> int:
         """Return the number of the present reading."""
-        return max(0, min(int(self._at), len(self.readings) - 1))
+        return int(self.place_s / self._step_s)
 
     @property
     def words(self) -> str:
         """Return where it stands, for the screen."""
-        at, end = divmod(self.place, 60), divmod(len(self.readings) - 1, 60)
-        return f"{at[0]}:{at[1]:02}/{end[0]}:{end[1]:02} x{self.speed:g}"
+        at, end = divmod(int(self.place_s), 60), divmod(int(self.length_s), 60)
+        return f"{self.name} {at[0]}:{at[1]:02}/{end[0]}:{end[1]:02} x{self.speed:g}"
 
     def step(self, seconds: float) -> list[Reading]:
-        """Return the readings that come by in so much time; at the end it starts again."""
-        before = int(self._at)
-        self._at += seconds * self.speed
-        if self._at >= len(self.readings):
-            before, self._at = -1, 0.0
-        return list(self.readings[before + 1 : int(self._at) + 1])
+        """Return the readings that come by in so much time; at the end it starts again, or stays there."""
+        before = int(self._at_s / self._step_s) if self._at_s >= 0 else -1
+        self._at_s += seconds * self.speed
+        if self._at_s >= self.length_s + self._step_s:
+            before, self._at_s = (-1, 0.0) if self._again else (before, self.length_s)
+        return list(self.readings[before + 1 : self.place + 1])
 
     def seek(self, seconds: float) -> list[Reading]:
-        """Move by so much; return everything up to there, so that the history can be built again."""
-        self._at = max(0.0, min(float(self.place + seconds), float(len(self.readings) - 1)))
-        return list(self.readings[: self.place + 1])
+        """Move by so much; return what leads up to there, so that the history can be built again."""
+        self._at_s = max(0.0, min(self.place_s + seconds, self.length_s))
+        return list(self.readings[max(0, self.place + 1 - REBUILT) : self.place + 1])
 
     def faster(self, step: int) -> None:
         """Choose the next speed, or with -1 the last one."""
@@ -163,7 +185,7 @@ def demo(snapshot: Snapshot) -> Recording:
     base = of_snapshot(snapshot)
     seconds = sorted({int(row["second"]) for row in rows})
     by_second = {at: [row for row in rows if int(row["second"]) == at] for at in seconds}
-    return Recording(_demo_reading(base, by_second[at], begin + at) for at in seconds)
+    return Recording([_demo_reading(base, by_second[at], begin + at) for at in seconds])
 
 
 def _demo_reading(base: Reading, rows: list[dict[str, str]], at_s: float) -> Reading:

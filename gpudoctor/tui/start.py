@@ -3,45 +3,42 @@
 from __future__ import annotations
 
 import os
+import sys
+from typing import TYPE_CHECKING
 
 from gpudoctor.tui.options import Options
 from gpudoctor.tui.sampling.link import SamplerLink
 
+if TYPE_CHECKING:
+    from gpudoctor.tui.started_run import StartedRun
 
-def start(
-    *,
-    root: str,
-    interval_s: float,
-    theme: str,
-    readonly: bool,
-    python: str | None,
-    judging: tuple[str, ...],
-    snapshot: str | None,
-    demo: bool,
-    screenshot: str | None,
-) -> int:
+
+def start(options: Options, screenshot: str | None) -> int:
     """Run until the user quits; with `screenshot` write one SVG file and end."""
-    live = SamplerLink(root, interval_s) if snapshot is None and not demo else None
+    live = None if options.replayed else SamplerLink(options.root, options.interval_s)
     _honour_no_color()
     from gpudoctor.tui import sources  # noqa: PLC0415  # after the sampler, see above
     from gpudoctor.tui.app import MonitorApp  # noqa: PLC0415
 
-    options = Options(
-        judging=judging,
-        root=root,
-        interval_s=interval_s,
-        theme=theme,
-        readonly=readonly,
-        python=python,
-        snapshot=snapshot,
-        demo=demo,
-    )
     app = MonitorApp(options, live or sources.Still())
     if screenshot is not None:
         from gpudoctor.tui.picture import take_picture  # noqa: PLC0415
 
         return take_picture(app, screenshot)
-    return app.run() or 0
+    code = app.run() or 0
+    if app.runs.started is not None:
+        _say_what_goes_on(app.runs.started)
+    return code
+
+
+def _say_what_goes_on(started: StartedRun) -> None:
+    """Tell where the run that was started is to be found: the screen that knew it is gone."""
+    code = started.exit_code
+    how = f"ended, exit {code}" if code is not None else "was asked to stop" if started.stopping else "goes on"
+    sys.stderr.write(
+        f"gpudoctor: {' '.join(started.command)} {how}; its output: {started.log}\n"
+        f"gpudoctor: `gpudoctor monitor --session {started.session.stem}` shows it, `gpudoctor report {started.session.stem}` judges it\n"
+    )
 
 
 def _honour_no_color() -> None:

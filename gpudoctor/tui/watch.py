@@ -7,11 +7,20 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 
+from gpudoctor.model.finding import Severity
 from gpudoctor.model.gpu import Gpu
 from gpudoctor.model.report import Report
 from gpudoctor.tui.history import SPANS_S, History
 from gpudoctor.tui.messages import ProcessLoad, Reading
+from gpudoctor.tui.run_watch import RunWatch
 from gpudoctor.tui.views.processes import SORTS, arranged
+
+
+def gravest(report: Report) -> tuple[int, float]:
+    """Return the place of the gravest finding among the severities and how unsure it is; behind all others without one."""
+    order = list(Severity)
+    places = ((order.index(each.severity), 1 - each.confidence) for each in report.findings if each.caused_by is None)
+    return min(places, default=(len(order), 1.0))
 
 
 @dataclass(slots=True)
@@ -32,13 +41,14 @@ class Watch:
     tagged: frozenset[int] = frozenset()
     report: Report | None = None
     source: str = ""
+    run: RunWatch = field(default_factory=RunWatch)
 
     def take(self, reading: Reading) -> None:
         """Take a new reading. While NVML is silent, the GPUs stay as they were last seen, and are marked so."""
         last = self.reading
         self.stale = bool(self.trouble)
         if self.trouble and not reading.gpus and last is not None and last.gpus:
-            reading = replace(reading, gpus=last.gpus, nvml=last.nvml, traffic=last.traffic)
+            reading = replace(reading, gpus=last.gpus, nvml=last.nvml, traffic=last.traffic, migs=last.migs)
         if not self.stale:
             self.history.add(reading.at_s, reading.gpus)
         self.reading = reading
@@ -50,6 +60,17 @@ class Watch:
     def banner(self) -> str:
         """Return what must be said beside the clock: paused, or not live."""
         return "  ".join(each for each in ("PAUSED" if self.paused else "", self.source) if each)
+
+    @property
+    def judged(self) -> Report | None:
+        """Return what the doctor view shows: the last scan, without one the run that is watched."""
+        return self.report if self.report is not None else self.run.report
+
+    @property
+    def why(self) -> Report | None:
+        """Return the judgement that says why the GPU is as it is: the graver one, then the surer one."""
+        told = [each for each in (self.run.report, self.report) if each is not None]
+        return min(told, key=gravest, default=None)
 
     @property
     def chosen_gpu(self) -> Gpu | None:
@@ -68,6 +89,11 @@ class Watch:
         """Return the process under the cursor."""
         rows = self.rows
         return rows[min(self.row, len(rows) - 1)][1] if rows else None
+
+    def hold(self) -> None:
+        """Hold the screen, or let it go on."""
+        self.paused = not self.paused
+        self.run.held = self.paused and not self.source  # a replay stands still by itself, and can be scrubbed
 
     def move_gpu(self, step: int) -> None:
         """Move the cursor among the GPUs, around the ends."""

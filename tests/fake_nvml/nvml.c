@@ -4,7 +4,8 @@
  *
  * It holds no figure of its own: a field that the scenario leaves out answers NOT_SUPPORTED, as a
  * driver does. Built-in defaults would be tempting, and would hide a collector that reads the
- * wrong field. The file is read again at each nvmlInit, so one process can play several machines.
+ * wrong field. The file is read again at each nvmlInit, so one process can play several machines; with
+ * FAKE_NVML_LIVE set also at a call of nvmlDeviceGetCount after it was changed, so a machine can change.
  *
  * Lines are key=value; '#' starts a comment line; a later line overrides an earlier one.
  *   gpus=N  driver=TEXT  nvml=TEXT  cuda=13000  wave=1 (figures move)  pcie_sleep_ms=20
@@ -23,6 +24,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -389,7 +391,17 @@ API nvmlSystemGetProcessName(unsigned pid, char *out, unsigned size) {
     close(fd);
     return out[got > 0 ? got - 1 : 0] = 0, OK;
 }
+static void follow_changes(void) {
+    static struct timespec read_at;
+    struct stat now;
+    const char *path = getenv("FAKE_NVML_SCENARIO");
+    if (!initialised || !getenv("FAKE_NVML_LIVE") || !path || stat(path, &now)) return;
+    if (read_at.tv_sec && memcmp(&read_at, &now.st_mtim, sizeof read_at)) read_scenario();
+    read_at = now.st_mtim;
+}
+
 API nvmlDeviceGetCount_v2(unsigned *out) {
+    follow_changes();
     int rc = gate(&machine, C_count);
     return rc ? rc : (*out = (unsigned)gpu_count, OK);
 }

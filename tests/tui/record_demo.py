@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from gpudoctor.tui.sources import DEMO
+from tests.tui import record_demo_run
 from tests.tui.stage import MACHINES
 
 BASE = MACHINES / "h100-hardware-thermal-slowdown" / "snapshot.json"
@@ -114,12 +115,14 @@ def _host(second: int, dice: random.Random, *, starved: bool) -> Row:
 
 
 def write(folder: Path) -> None:
-    """Write both files."""
+    """Write the three files."""
     (folder / "snapshot.json").write_text(json.dumps(machine(), indent=1) + "\n", encoding="utf-8")
+    rows = ticks(random.Random(7))  # noqa: S311  # a story, not a secret
     with (folder / "recording.csv").open("w", encoding="utf-8", newline="") as file:
         writer = csv.DictWriter(file, COLUMNS, lineterminator="\n")
         writer.writeheader()
-        writer.writerows(ticks(random.Random(7)))  # noqa: S311  # a story, not a secret
+        writer.writerows(rows)
+    record_demo_run.write(folder, rows)
 
 
 if __name__ == "__main__":

@@ -22,10 +22,29 @@ from gpudoctor.model.finding import Evidence, Finding, Fix, Gain, Grade, Locatio
 from gpudoctor.model.gpu import Clocks, Ecc, Gpu, Memory, Pcie, Power, Utilization
 from gpudoctor.model.machine import Nvml
 from gpudoctor.model.report import Coverage, Outcome, Report, Status, Summary, Verdict
+from gpudoctor.model.run import (
+    Breakdown,
+    GpuOverTime,
+    HotLine,
+    HotLines,
+    MachineOverTime,
+    MemorySlope,
+    Pipeline,
+    Run,
+    StepTimes,
+    Tracings,
+)
+from gpudoctor.model.run import (
+    Memory as RunMemory,
+)
+from gpudoctor.model.run import (
+    Stage as PipelineStage,
+)
 from gpudoctor.model.snapshot import Snapshot
 from gpudoctor.tui.app import MonitorApp
 from gpudoctor.tui.messages import HostLoad, ProcessLoad, Progress, Reading, Traffic
 from gpudoctor.tui.options import Options
+from gpudoctor.tui.run_news import Column, RunNews
 from gpudoctor.tui.sources import Source, Still
 from gpudoctor.tui.views.lines import text_of
 from gpudoctor.tui.widgets.panel import Panel
@@ -170,9 +189,94 @@ def invented_report() -> Report:
     )  # fmt: skip
 
 
+def invented_run(**changes: Any) -> Run:
+    """Return an analysed run whose figures all differ."""
+    stages = (
+        PipelineStage(name="Prefetch", method="prefetch", file="train.py", line=57, made_by="user", elements=900),
+        PipelineStage(name="BatchV2", method="batch", file="train.py", line=56, batch_s=0.0021, elements=900),
+        PipelineStage(
+            name="Map", method="map", file="train.py", line=41, callee="augment", python="python function",
+            batch_s=0.0572, parallelism=3.0, elements=900,
+        ),
+        PipelineStage(name="TensorSlice", method="from_tensor_slices", file="data.py", line=12, batch_s=0.00043, elements=900),
+    )  # fmt: skip
+    lines = (
+        HotLine(file="train.py", line=23, function="augment", role="pipeline", activity="numpy", leaf="numpy.pad", share=0.61, snippet="image = np.pad(image, 4)"),
+        HotLine(file="train.py", line=71, function="<module>", role="main", activity="tensorflow_wait", leaf="x", share=0.52, snippet="model.fit(dataset)"),
+        HotLine(file="logs.py", line=9, function="on_batch_end", role="main", activity="python", leaf="", share=0.08, snippet="self.rows.append(loss)"),
+    )  # fmt: skip
+    known = Run(
+        session="1a2b3c4d", script="train.py", outcome="running", hello=True, trained=True,
+        tensorflow_version="2.20.1", keras_version="3.11.5",
+        steps=StepTimes(
+            label="fit", file="train.py", line=71, steps=901, warm_up_steps=17, step_s=0.0806, wait_s=0.0571, input_class="highly",
+            shares=Breakdown(input=0.71, host=0.04, tracing=0.0, compute=0.25, device=0.24), methods=("stamps", "window"),
+            agree=True, device_plane="seen", confidence=0.95, basis="two methods agree",
+        ),
+        pipeline=Pipeline(source="from_tensor_slices", stages=stages, bottleneck=2, batch_s=0.0597, prefetch="user"),
+        hot_lines=HotLines(lines=lines, sampled_s=12.0),
+        machine=MachineOverTime(
+            gpus=(GpuOverTime(index=0, busy_share=0.29, joules_per_step=26.5),), cores=16, cores_used=2.7, nvml_status="ok"
+        ),
+        tracings=Tracings(share=0.03),
+        memory=RunMemory(
+            slopes=(
+                MemorySlope(device="GPU:0", last_bytes=38 * GIB, peak_bytes=61 * GIB, bytes_per_step=3.0),
+                MemorySlope(device="host", last_bytes=9 * GIB, bytes_per_step=412_000.0),
+            )
+        ),
+    )  # fmt: skip
+    return replace(known, **changes)
+
+
+def invented_run_report(**changes: Any) -> Report:
+    """Return the judgement of the invented run: a cause, its symptom, two fixes."""
+    cause = Finding(
+        code="GD951", slug="invented-python", title="NumPy holds the input", cause="hot", severity=Severity.ERROR,
+        summary="NumPy in augment holds the input: train.py:23.", confidence=0.91, basis="two methods agree",
+        location=Location(file="train.py", line=41, snippet=".map(augment, num_parallel_calls=3)"),
+        evidence=(Evidence(label="time in numpy.pad", value=0.61, unit="share", source="sampled stacks"),),
+    )  # fmt: skip
+    symptom = Finding(
+        code="GD952", slug="invented-wait", title="Steps wait", cause="wait", caused_by="GD951", severity=Severity.WARNING,
+        summary="Highly input-bound: 71% of a step waits for data.", confidence=0.94, basis="two methods agree",
+    )  # fmt: skip
+    ops = Fix(
+        id="ops", title="augment() in TF ops :41", action="manual", text="tf.pad(image, ...)  # in place of np.pad", risk="low",
+        gain=Gain(grade=Grade.ESTIMATE, speedup=2.5, low=2.1, high=3.1), effort_minutes=30, addresses=("GD951", "GD952"),
+    )  # fmt: skip
+    cache = Fix(
+        id="cache", title="cache() before :41 (2.1 GB, fits)", action="manual", text=".cache()", risk="low",
+        gain=Gain(grade=Grade.ESTIMATE, speedup=1.2, low=1.1, high=1.3), effort_minutes=2, addresses=("GD952",),
+    )  # fmt: skip
+    summary = Summary(status=Status.BROKEN, headline=cause.summary, counts={}, coverage=Coverage(ran=21, total=27))
+    return Report(
+        summary=summary, snapshot=Snapshot(run=invented_run(**changes)), level="run", findings=(cause, symptom),
+        fixes=(ops, cache),
+    )  # fmt: skip
+
+
+def run_columns(count: int) -> tuple[Column | None, ...]:
+    """Return a time line with a slow half, a hole and a fast half."""
+    slow = Column(steps_per_s=12.4, input=0.0572, device=0.0191, host=0.0032, other=0.0011)
+    fast = Column(steps_per_s=43.9, input=0.0007, device=0.0186, host=0.0021, other=0.0014)
+    half = count // 2
+    return (*([None] * 3), *([slow] * (half - 3)), *([None] * 2), *([fast] * (count - half - 2)))
+
+
+def run_news(*, columns: int = 100, **changes: Any) -> RunNews:
+    """Return news of the invented run."""
+    known = RunNews(
+        place_s=252.0, length_s=252.0, at_s=AT_S, epoch=4, steps=3412, columns=run_columns(columns), span_s=300,
+        report=invented_run_report(),
+    )  # fmt: skip
+    return replace(known, **changes)
+
+
 PAGES = {
     "GD901": "GD901: an invented page.\n\nWhat it does\n    Reads the clocks.\n\nWhy it matters\n    Half the clock is half the speed.",
     "GD911": "GD911: another invented page.",
+    "GD951": "GD951: a page about Python.\n\nWhy it matters\n    One Python function at a time holds the\n    interpreter.",
 }
 
 
@@ -209,6 +313,13 @@ class Stage:
     async def judge(self, judged: Report) -> None:
         """Let a scan end with this report."""
         self.app.scans.tell(-1, Progress(report=judged, pages=PAGES))
+        await self.settle()
+
+    async def train(self, news: RunNews) -> None:
+        """Let news of a run come."""
+        self.app.watch_state.run.news = news
+        self.app.scans.pages = PAGES
+        self.app.draw()
         await self.settle()
 
     @property

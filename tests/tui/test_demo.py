@@ -6,19 +6,21 @@ import asyncio
 import os
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 from gpudoctor.codec import load_snapshot
-from gpudoctor.tui.sources import DEMO, demo
+from gpudoctor.tui.sources import DEMO, Recording, demo
 from tests.tui import record_demo
 from tests.tui.stage import stage
 
 HOT, STARVED = 231, 60
+PATIENCE_S = 60.0
 
 
 def test_the_recording_is_what_its_writer_writes(tmp_path: Path) -> None:
     record_demo.write(tmp_path)
-    for name in ("snapshot.json", "recording.csv"):
+    for name in ("snapshot.json", "recording.csv", "session.json"):
         assert (tmp_path / name).read_bytes() == (DEMO / name).read_bytes()
 
 
@@ -35,6 +37,41 @@ def test_the_screen_tells_the_story() -> None:
             await on.settle()
             assert "too hot: slowed by HW" in on.text
             assert "DEMO 3:51/4:59" in on.text
+
+    asyncio.run(act())
+
+
+def test_why_and_the_fixes_follow_the_figures() -> None:
+    async def act() -> None:
+        async with stage(size=(132, 36), demo=True) as on:
+            app, watch = on.app, on.app.watch_state
+            watch.paused = True
+            for second, code, word in ((STARVED, "GD513", "no throttling"), (HOT, "GD801", "too hot: slowed by HW")):
+                limit = time.monotonic() + PATIENCE_S
+                while not (watch.run.at(second) and isinstance(app.source, Recording)):
+                    assert time.monotonic() < limit
+                    if isinstance(app.source, Recording):
+                        app.show_readings(app.source.seek(second - app.source.place_s))
+                        app.runs.play(second, jump=True)
+                    await on.pilot.pause(0.2)
+                await on.settle()
+                assert word in on.text
+                why = next(line for line in on.lines if line.startswith(" WHY"))
+                assert code in why
+                assert watch.why is not None
+                first = next(line for line in on.lines if line.startswith(" FIX  1"))
+                assert watch.why.fixes[0].title in first
+                await on.press("2")
+                listed = [line.split("│")[0] for line in on.lines]
+                begin = next(at for at, line in enumerate(listed) if "FIXES" in line)
+                judged = watch.judged
+                assert judged is not None
+                for place, fix in enumerate(judged.fixes[:4]):
+                    assert fix.title[:20] in listed[begin + 1 + place]
+                await on.press("3")
+                assert "BOTTLENECK" in on.text
+                assert "train.py:38" in on.text
+                await on.press("1")
 
     asyncio.run(act())
 

@@ -21,7 +21,7 @@ from gpudoctor.tui.screens.run import RunScreen
 from gpudoctor.tui.sources import DEMO, demo
 from gpudoctor.tui.views.help import KEYS, help_lines
 from gpudoctor.tui.views.lines import text_of
-from tests.tui.stage import PROCESSES, Stage, Told, gpu, invented_report, reading, stage
+from tests.tui.stage import PROCESSES, Stage, Told, gpu, invented_report, reading, run_news, stage
 
 Act = Callable[[Stage], Awaitable[None]]
 
@@ -158,6 +158,19 @@ def test_p_holds_the_screen_until_p() -> None:
     on_stage(act)
 
 
+def test_p_holds_a_run_that_goes_on_too() -> None:
+    async def act(on: Stage) -> None:
+        await on.press("p")
+        assert on.app.watch_state.run.held
+        await on.press("p")
+        assert not on.app.watch_state.run.held
+        on.app.watch_state.source = "SESSION"
+        await on.press("p")
+        assert not on.app.watch_state.run.held
+
+    on_stage(act)
+
+
 def test_capital_t_goes_through_the_themes() -> None:
     async def act(on: Stage) -> None:
         seen = [on.app.theme]
@@ -257,6 +270,48 @@ def test_a_recording_is_paused_sped_up_and_scrubbed() -> None:
     on_stage(act, size=(140, 40))
 
 
+def test_the_run_view_moves_explains_copies_and_changes_its_span() -> None:
+    async def act(on: Stage) -> None:
+        await on.press("3")
+        await on.train(run_news())
+        await on.press("c")
+        assert on.app.clipboard == "tf.pad(image, ...)  # in place of np.pad"
+        await on.press("down", "up", "j")
+        assert on.app.watch_state.run.row == 1
+        await on.press("enter")
+        assert isinstance(on.app.screen, Page)
+        assert "Highly input-bound" in on.text
+        await on.press("escape", "k", "x")
+        assert "One Python function at a time holds the interpreter." in on.text
+        await on.press("escape", "s")
+        assert on.app.watch_state.run.span_s == 900
+        await on.press("S", "S")
+        assert on.app.watch_state.run.span_s == 60
+
+    on_stage(act)
+
+
+def test_n_without_another_run_and_o_and_capital_k_without_a_run_of_ours_change_nothing() -> None:
+    async def act(on: Stage) -> None:
+        await on.press("3")
+        await on.train(run_news())
+        await on.press("n", "o", "K")
+        assert isinstance(on.app.screen, RunScreen)
+
+    on_stage(act)
+
+
+def test_a_replay_jumps_a_minute_with_braces() -> None:
+    async def act(on: Stage) -> None:
+        recording = demo(load_snapshot((DEMO / "snapshot.json").read_bytes()))
+        on.app.source = recording
+        on.app.watch_state.paused = True
+        await on.press("right_curly_bracket", "right_curly_bracket", "left_curly_bracket")
+        assert recording.place == 60
+
+    on_stage(act)
+
+
 def test_a_click_chooses_what_is_under_it() -> None:
     async def act(on: Stage) -> None:
         row = next(at for at, line in enumerate(on.lines) if " 1 H100" in line)
@@ -272,14 +327,15 @@ def test_a_click_chooses_what_is_under_it() -> None:
 
 def test_every_key_of_the_help_is_bound_and_every_bound_key_is_in_the_help() -> None:
     text = " ".join(" ".join(text_of(line) for line in help_lines(100)).split())
-    told = {word for keys in KEYS.values() for key, _ in keys for word in key.split()} | {"g"}
+    told = {word for keys in KEYS.values() for key, _ in keys for word in key.split()} | {"g", "{", "}"}
     names = {
         "slash": "/", "question_mark": "?", "space": "Space", "enter": "Enter", "escape": "Esc", "less_than_sign": "<",
         "greater_than_sign": ">", "left_square_bracket": "[", "right_square_bracket": "]",
+        "left_curly_bracket": "{", "right_curly_bracket": "}",
     }  # fmt: skip
     bound = {
         names.get(key, key)
-        for owner in (MonitorApp, MachineScreen, DoctorScreen)
+        for owner in (MonitorApp, MachineScreen, DoctorScreen, RunScreen)
         for binding in owner.BINDINGS
         if isinstance(binding, Binding) and binding.show
         for key in binding.key.split(",")

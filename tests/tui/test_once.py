@@ -98,11 +98,26 @@ def test_with_stderr_in_a_file_nothing_is_drawn_into_it(tmp_path: Path) -> None:
 
 
 def test_options_that_exclude_each_other_are_usage_errors(tmp_path: Path) -> None:
-    for words in (("--json", "--csv"), ("--demo", "--snapshot", "x"), ("--once", "--demo"), ("--interval", "0.1")):
-        run = gpudoctor("monitor", *words, env=environment(FURTHER_SCENARIOS["healthy"], tmp_path / words[0]))
-        assert run.code == 2
+    wrong: tuple[tuple[str, ...], ...] = (
+        ("--json", "--csv"),
+        ("--demo", "--snapshot", "x"),
+        ("--demo", "--", "python", "train.py"),
+        ("--once", "--session", "x"),
+        ("--snapshot", "x"),
+        ("--interval", "0.1"),
+    )
+    for place, words in enumerate(wrong):
+        run = gpudoctor("monitor", *words, env=environment(FURTHER_SCENARIOS["healthy"], tmp_path / str(place)))
+        assert run.code == 2, words
         if "--json" in words:
             assert json.loads(run.out)["summary"]["status"] == "unknown"
+
+
+def test_the_demo_off_a_terminal_is_a_reading_of_the_demo_and_says_so(tmp_path: Path) -> None:
+    run = gpudoctor("monitor", "--demo", env=environment(FURTHER_SCENARIOS["healthy"], tmp_path))
+    assert run.code == 0
+    assert "too hot: slowed by HW" in run.out
+    assert "invented machine" in run.err
 
 
 def test_the_bare_command_on_a_terminal_opens_the_dashboard_and_q_ends_it(tmp_path: Path) -> None:

@@ -8,13 +8,29 @@ from collections.abc import Awaitable, Callable
 import pytest
 
 from gpudoctor.codec import load_snapshot
-from gpudoctor.model.gpu import Gpu
+from gpudoctor.model.gpu import Gpu, Memory, MigInstance, Utilization
 from gpudoctor.model.machine import Nvml
+from gpudoctor.model.missing import Missing
+from gpudoctor.model.session import GpuSample
 from gpudoctor.tui.examination import Examination
 from gpudoctor.tui.messages import Progress, Reading
+from gpudoctor.tui.run_news import Recorded
+from gpudoctor.tui.session_source import recording_of
 from gpudoctor.tui.sources import DEMO, demo
+from gpudoctor.tui.views.run import plot_columns
 from tests.tui.gallery import compare
-from tests.tui.stage import AT_S, PROCESSES, Stage, gpu, invented_report, reading, sick_gpu, stage
+from tests.tui.stage import (
+    AT_S,
+    PROCESSES,
+    Stage,
+    gpu,
+    invented_report,
+    invented_run_report,
+    reading,
+    run_news,
+    sick_gpu,
+    stage,
+)
 
 
 def _past(*, seconds: int = 240) -> list[Reading]:
@@ -35,6 +51,18 @@ async def _sick(on: Stage) -> None:
 async def _lost(on: Stage) -> None:
     lost = Gpu(index=1, name="NVIDIA H100 80GB HBM3", pci="0000:27:00.0", status="gpu_lost")
     await on.show(*_past(), reading(gpu(0), lost, xids={"0000:27:00.0": (79,)}))
+
+
+async def _mig(on: Stage) -> None:
+    parts = tuple(
+        MigInstance(
+            place=place, profile=profile, gpu_instance=7 + place, compute_instance=place,
+            memory=Memory(total_bytes=(19 - 9 * place) << 30, used_bytes=(11 - 4 * place) << 30),
+        )
+        for place, profile in enumerate(("2g.20gb", "1g.10gb"))
+    )  # fmt: skip
+    mig = gpu(0, mig_mode="enabled", mig_instances=2, utilization=Utilization(gpu_percent=Missing("not_supported")))
+    await on.show(reading(mig, gpu(1), migs={0: parts}))
 
 
 async def _silent(on: Stage) -> None:
@@ -117,9 +145,66 @@ async def _scanning(on: Stage) -> None:
     await on.press("2")
 
 
+async def _no_run(on: Stage) -> None:
+    await on.show(reading())
+    await on.press("3")
+
+
 async def _run_view(on: Stage) -> None:
     await on.show(reading())
     await on.press("3")
+    await on.train(run_news(columns=plot_columns(on.app.size.width)))
+
+
+async def _run_started(on: Stage) -> None:
+    run = on.app.watch_state.run
+    run.started = ("python", "train.py")
+    run.output = ("Epoch 4/40", "3412/9000 ━━━━━━━━━━ 81ms/step - loss: 2.31")
+    await _run_view(on)
+
+
+async def _run_begins(on: Stage) -> None:
+    on.app.watch_state.run.started = ("python", "train.py")
+    on.app.watch_state.run.output = ("2026-11-30 14:02:09 I port.cc:153] oneDNN is on",)
+    await _no_run(on)
+
+
+async def _run_ended(on: Stage) -> None:
+    await on.show(reading())
+    await on.press("3")
+    ended = invented_run_report(outcome="ended", exit_code=137)
+    await on.train(run_news(columns=plot_columns(on.app.size.width), report=ended))
+
+
+async def _run_finding(on: Stage) -> None:
+    await _run_view(on)
+    await on.press("j", "enter")
+
+
+async def _run_explained(on: Stage) -> None:
+    await _run_view(on)
+    await on.press("x")
+
+
+async def _why_of_a_run(on: Stage) -> None:
+    await on.show(*_past(), reading())
+    await on.train(run_news())
+
+
+async def _session(on: Stage) -> None:
+    gpus = tuple(
+        GpuSample(
+            at=AT_S + at, gpu=0, name="NVIDIA H100 80GB HBM3", gpu_percent=31 + at % 7, memory_used_bytes=33 << 30,
+            memory_total_bytes=79 << 30, power_w=301.0 + at, power_limit_w=700.0, temperature_c=57, sm_mhz=1770, sm_max_mhz=1980,
+            throttle_reasons=(),
+        )
+        for at in range(61)
+    )  # fmt: skip
+    recording = recording_of(Recorded(begun_s=AT_S, length_s=60.0, nvml_status="ok", gpus=gpus))
+    on.app.source = recording
+    on.app.watch_state.paused = True
+    on.app.show_readings(recording.seek(40))
+    await on.press("greater_than_sign", "right_square_bracket")
 
 
 async def _replay(on: Stage) -> None:
@@ -155,6 +240,7 @@ JOURNEYS: dict[str, tuple[Journey, tuple[int, int]]] = {
     "at-work-200x50": (_at_work, (200, 50)),
     "sick": (_sick, (120, 34)),
     "lost": (_lost, (120, 34)),
+    "mig": (_mig, (120, 34)),
     "silent": (_silent, (100, 30)),
     "no-driver": (_no_driver, (100, 24)),
     "tree": (_tree, (120, 34)),
@@ -170,7 +256,18 @@ JOURNEYS: dict[str, tuple[Journey, tuple[int, int]]] = {
     "why": (_why, (120, 34)),
     "load-asked": (_load_asked, (80, 24)),
     "scanning": (_scanning, (100, 24)),
-    "run": (_run_view, (80, 24)),
+    "run": (_run_view, (120, 40)),
+    "run-80x24": (_run_view, (80, 24)),
+    "run-200x50": (_run_view, (200, 50)),
+    "run-started": (_run_started, (120, 40)),
+    "run-started-80x24": (_run_started, (80, 24)),
+    "run-begins": (_run_begins, (100, 24)),
+    "run-ended": (_run_ended, (100, 30)),
+    "run-finding": (_run_finding, (100, 40)),
+    "run-explained": (_run_explained, (100, 30)),
+    "run-none": (_no_run, (80, 24)),
+    "why-of-a-run": (_why_of_a_run, (120, 34)),
+    "session": (_session, (120, 34)),
     "replay": (_replay, (120, 34)),
 }
 
@@ -188,11 +285,12 @@ def test_the_screen_is_the_picture(name: str) -> None:
 
 
 @pytest.mark.parametrize("theme", ["dark", "light", "contrast"])
-def test_each_theme_is_its_picture(theme: str) -> None:
+@pytest.mark.parametrize(("name", "journey"), [("theme", _why), ("theme-run", _run_view)])
+def test_each_theme_is_its_picture(name: str, journey: Journey, theme: str) -> None:
     async def act() -> None:
         async with stage(size=(100, 30), theme=theme) as on:
-            await _why(on)
-            compare(on, f"theme-{theme}")
+            await journey(on)
+            compare(on, f"{name}-{theme}")
 
     asyncio.run(act())
 

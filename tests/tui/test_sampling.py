@@ -67,6 +67,17 @@ def test_eight_gpus_move_and_their_fields_are_the_scenarios(tmp_path: Path, monk
         assert traffic.received_bytes_per_s > traffic.sent_bytes_per_s
 
 
+def test_mig_instances_come_with_their_own_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with watching(ALL["mig_instances"], tmp_path, monkeypatch) as link:
+        told = wait_for(link, lambda each: bool(each.migs)).migs[0]
+    assert [(each.place, each.profile, each.gpu_instance, each.compute_instance) for each in told] == [
+        (0, "1g.10gb", 7, 0),
+        (1, "1g.10gb", 8, 1),
+    ]
+    assert [each.memory.used_bytes for each in told] == [1234 << 20, 1235 << 20]
+    assert [each.memory.total_bytes for each in told] == [9856 << 20, 9857 << 20]
+
+
 def test_slow_fields_stay_known_between_slow_ticks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with watching(ALL["base"], tmp_path, monkeypatch) as link:
         first = wait_for(link, lambda each: len(each.gpus) == 2)

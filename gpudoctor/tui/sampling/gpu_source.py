@@ -12,7 +12,7 @@ from pathlib import Path
 from time import monotonic, sleep
 
 from gpudoctor.collect.nvml import Session, Unusable, open_session
-from gpudoctor.model.gpu import Gpu, GpuProcess
+from gpudoctor.model.gpu import Gpu, GpuProcess, MigInstance
 from gpudoctor.model.machine import Nvml
 from gpudoctor.model.missing import Maybe, Missing
 from gpudoctor.tui.messages import Traffic
@@ -30,6 +30,7 @@ class GpuFigures:
     nvml: Nvml = field(default_factory=Nvml)
     gpus: tuple[Gpu, ...] = ()
     traffic: Mapping[int, Traffic] = field(default_factory=dict[int, Traffic])
+    migs: Mapping[int, tuple[MigInstance, ...]] = field(default_factory=dict[int, "tuple[MigInstance, ...]"])
     at: float = 0.0
 
 
@@ -67,7 +68,8 @@ class GpuSource(threading.Thread):
                 nvml = session.system()
             gpus = _sample(session, nvml, gpus, slow=slow)
             self._ticks += 1
-            self._tell(GpuFigures(nvml=nvml, gpus=gpus, traffic=dict(self._traffic), at=monotonic()))
+            migs = {each.index: session.mig_instances(each.index) for each in gpus if each.mig_mode == "enabled"}
+            self._tell(GpuFigures(nvml=nvml, gpus=gpus, traffic=dict(self._traffic), migs=migs, at=monotonic()))
             self._ask_traffic(session, gpus)
             self._wait()
 

@@ -53,6 +53,7 @@ class Sampler:
             gpus=figures.gpus,
             gpus_age_s=now - figures.at,
             traffic=figures.traffic,
+            migs=figures.migs,
             host=self._host.read(now),
             processes=self._processes.read(figures.gpus, now, tree=self.tree),
             xids=self._xids,

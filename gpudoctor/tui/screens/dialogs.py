@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import ClassVar
+from typing import ClassVar, TypeVar
 
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
@@ -15,10 +15,20 @@ from textual.widgets import Input
 from gpudoctor.tui.views.lines import Line, Span, fit, wrap
 from gpudoctor.tui.widgets.panel import Panel
 
+FAR = 1 << 30  # lines; drawing brings it back to the last page
+Answer = TypeVar("Answer")
 CLOSE = Binding("escape", "close", "close")
 
 
-class Page(ModalScreen[None]):
+class Dialog(ModalScreen[Answer]):
+    """A dialog that is forgotten when it is closed."""
+
+    def on_unmount(self) -> None:
+        """Let go of what was painted, see `Panel.on_unmount`."""
+        self.refresh()
+
+
+class Page(Dialog[None]):
     """Text to read and scroll."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -30,9 +40,9 @@ class Page(ModalScreen[None]):
         Binding("pageup", "scroll_page(-10)", "page up"),
     ]
 
-    def __init__(self, title: str, text: Callable[[int], Sequence[Line]]) -> None:
+    def __init__(self, title: str, text: Callable[[int], Sequence[Line]], *, at_end: bool = False) -> None:
         super().__init__()
-        self._title, self._text, self._scroll = title, text, 0
+        self._title, self._text, self._scroll = title, text, FAR if at_end else 0
 
     def compose(self) -> ComposeResult:
         """Make the box."""
@@ -79,7 +89,7 @@ class Page(ModalScreen[None]):
         self.dismiss(None)
 
 
-class Confirm(ModalScreen[bool]):
+class Confirm(Dialog[bool]):
     """A question that only `y` answers with yes."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -118,7 +128,7 @@ class Confirm(ModalScreen[bool]):
         self.dismiss(sure)
 
 
-class Choose(ModalScreen["str | None"]):
+class Choose(Dialog["str | None"]):
     """One of a few words."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -176,7 +186,23 @@ class Choose(ModalScreen["str | None"]):
         self.dismiss(None)
 
 
-class Ask(ModalScreen["str | None"]):
+class _Box(Vertical):
+    """A box with other widgets in it."""
+
+    def on_unmount(self) -> None:
+        """Let go of what was painted, see `Panel.on_unmount`."""
+        self.refresh()
+
+
+class _Line(Input):
+    """A line to type."""
+
+    def on_unmount(self) -> None:
+        """Let go of what was painted, see `Panel.on_unmount`."""
+        self.refresh()
+
+
+class Ask(Dialog["str | None"]):
     """A line to type; Enter takes it, Esc leaves things as they were."""
 
     BINDINGS: ClassVar[list[BindingType]] = [CLOSE]
@@ -187,9 +213,9 @@ class Ask(ModalScreen["str | None"]):
 
     def compose(self) -> ComposeResult:
         """Make the box."""
-        with Vertical(classes="box small") as box:
+        with _Box(classes="box small") as box:
             box.border_title = self._question
-            yield Input(value=self._given, placeholder="pid, user or part of the command; empty shows all")
+            yield _Line(value=self._given, placeholder="pid, user or part of the command; empty shows all")
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
         """Take the line."""

@@ -11,8 +11,9 @@ from gpudoctor.model.report import Verdict
 from gpudoctor.tui.screens.dialogs import Page
 from gpudoctor.tui.screens.view import ViewScreen
 from gpudoctor.tui.views import doctor
+from gpudoctor.tui.views.detail_pages import page_lines
 from gpudoctor.tui.views.doctor_frame import DoctorPlace, doctor_frame
-from gpudoctor.tui.views.lines import Line, Span, wrap
+from gpudoctor.tui.views.lines import Line
 
 
 class DoctorScreen(ViewScreen):
@@ -45,13 +46,13 @@ class DoctorScreen(ViewScreen):
 
     @property
     def _subject(self) -> Finding | Fix | Verdict | None:
-        report = self.watch_state.report
+        report = self.watch_state.judged
         return None if report is None else self.place.subject(report)
 
     def action_move(self, step: int) -> None:
         """Choose another entry."""
-        if self.watch_state.report is not None:
-            self.place.move(self.watch_state.report, step)
+        if self.watch_state.judged is not None:
+            self.place.move(self.watch_state.judged, step)
             self.draw()
 
     def action_choose(self, at: int) -> None:
@@ -66,13 +67,13 @@ class DoctorScreen(ViewScreen):
 
     def action_fixes(self) -> None:
         """Go to the best fix."""
-        if self.watch_state.report is not None:
-            self.place.to_fixes(self.watch_state.report)
+        if self.watch_state.judged is not None:
+            self.place.to_fixes(self.watch_state.judged)
             self.draw()
 
     def action_copy(self) -> None:
         """Copy the fix to the terminal's clipboard."""
-        report = self.watch_state.report
+        report = self.watch_state.judged
         text = "" if report is None else doctor.text_to_copy(self._subject, report)
         if text:
             self.monitor.copy_to_clipboard(text)
@@ -84,6 +85,4 @@ class DoctorScreen(ViewScreen):
         code = subject.addresses[0] if isinstance(subject, Fix) and subject.addresses else getattr(subject, "code", "")
         page = self.monitor.scans.pages.get(code, "")
         if page:
-            self.monitor.push_screen(
-                Page(code, lambda width: [(Span(f" {line}"),) for line in wrap(page, width - 2, "  ")])
-            )
+            self.monitor.push_screen(Page(code, lambda width: page_lines(page, width)))

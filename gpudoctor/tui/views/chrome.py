@@ -12,12 +12,16 @@ from gpudoctor.tui.views.lines import Line, Span, crop, ends, fit, width_of
 VIEWS = (("1", "Machine", "machine"), ("2", "Doctor", "doctor"), ("3", "Run", "run"))
 
 
-def header_line(view: str, reading: Reading | None, width: int, *, source: str = "") -> Line:
-    """Return the views with the present one marked, and what is watched. `source`: '' for live, else what is replayed."""
+def header_line(view: str, reading: Reading | None, width: int, *, source: str = "", training: bool = False) -> Line:
+    """Return the views with the present one marked, and what is watched.
+
+    `source`: '' for live, else what is replayed. `training`: a run is being recorded; its view has a mark then.
+    """
     left: list[Span] = [Span(" gpudoctor ", "strong")]
     for key, title, name in VIEWS:
         marked = name == view
-        left.append(Span(f" {key} {title} ", "chosen" if marked else "key", f"app.view('{name}')"))
+        sign = "●" if training and name == "run" else ""
+        left.append(Span(f" {key} {title}{sign} ", "chosen" if marked else "key", f"app.view('{name}')"))
     clock = "" if reading is None else strftime("%H:%M:%S", localtime(reading.at_s))
     room = width - width_of(tuple(left)) - 1
     said = f"{source}  " if source else ""

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from gpudoctor.knowledge import clock_events
-from gpudoctor.model.gpu import Gpu
+from gpudoctor.model.gpu import Gpu, MigInstance
 from gpudoctor.model.missing import Maybe, Missing, either
 from gpudoctor.tui.messages import ProcessLoad, Reading, Traffic
 from gpudoctor.tui.views import words
-from gpudoctor.tui.views.lines import Line, Span, fit, wrap
+from gpudoctor.tui.views.lines import Line, Span, fit, refilled, wrap
 
 COLUMN = 26
 
@@ -19,8 +19,16 @@ Told = Maybe[int] | Maybe[float] | Maybe[str] | Maybe[bool]
 def of_gpu(gpu: Gpu, reading: Reading, width: int) -> list[Line]:
     """Return the page of a GPU."""
     rows = _rows(gpu, reading.traffic.get(gpu.index, Traffic()), reading.xids.get(either(gpu.pci, ""), ()))
+    rows += [_instance(each) for each in reading.migs.get(gpu.index, ())]
     lines = [line for label, value in rows for line in _row(label, value, width)]
     return [*_reasons(gpu, width), (), *lines]
+
+
+def _instance(instance: MigInstance) -> tuple[str, Told]:
+    memory = instance.memory
+    used = _size(memory.used_bytes)
+    told = used if isinstance(used, Missing) else f"{used} of {words.gib(memory.total_bytes)} GiB used"
+    return f"MIG {instance.place} {either(instance.profile, '')}", told
 
 
 def _rows(gpu: Gpu, traffic: Traffic, xids: Sequence[int]) -> list[tuple[str, Told]]:
@@ -95,6 +103,11 @@ def of_process(process: ProcessLoad, width: int) -> list[Line]:
         ("command", process.command),
     ]
     return [line for label, value in rows for line in _row(label, value, width)]
+
+
+def page_lines(page: str, width: int) -> list[Line]:
+    """Return the page of a check, filled anew to the width: its paragraphs are broken where the source file needed it."""
+    return [(Span(f" {line}"),) for line in refilled(page, width - 2)]
 
 
 def _row(label: str, value: Told, width: int) -> Iterator[Line]:

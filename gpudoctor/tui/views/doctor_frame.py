@@ -66,13 +66,17 @@ def chosen_places(report: Report) -> list[int]:
 def doctor_frame(watch: Watch, place: DoctorPlace, status: Line, width: int, height: int) -> list[Line]:
     """Return the whole screen. `status`: the line under the header (progress of a scan, a failure), () for the verdict."""
     room = height - 3
-    report = watch.report
+    report = watch.judged
     if report is None:
         body, under = doctor.nothing_yet(width), status
     else:
         body = _body(report, place, width, room)
         under = status or doctor.verdict_line(report, width)
-    lines = [header_line("doctor", watch.reading, width, source=watch.banner), under, *body[:room]]
+    lines = [
+        header_line("doctor", watch.reading, width, source=watch.banner, training=watch.run.training),
+        under,
+        *body[:room],
+    ]
     lines = [crop(line, width) for line in lines]
     lines += [()] * (height - 1 - len(lines))
     return [*lines, footer_line(KEYS, width)]
@@ -92,12 +96,12 @@ def _body(report: Report, place: DoctorPlace, width: int, height: int) -> list[L
 
 
 def _list(report: Report, place: DoctorPlace, width: int, height: int) -> list[Line]:
-    entries = doctor.items(report, width - 1)
+    entries = doctor.items(report, width - 2)  # the cursor before, and a blank behind
     first = max(0, min(place.cursor - height // 2, len(entries) - height))
     lines: list[Line] = []
     for at, item in list(enumerate(entries))[first : first + height]:
         if item.heading:
-            lines.append(item.line)
+            lines.append((*item.line, Span("  ", "head")))
             continue
         chosen = at == place.cursor
         spans = [Span(">" if chosen else " ", "accent"), *item.line]

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-from gpudoctor.model.gpu import Gpu
+from gpudoctor.model.gpu import Gpu, Memory, MigInstance
 from gpudoctor.model.missing import Missing, either
 from gpudoctor.tui.messages import Reading, Traffic
 from gpudoctor.tui.views import words
@@ -17,6 +17,7 @@ from gpudoctor.tui.views.lines import Line, Span, bar, crop, fit, fit_right
 # Where a full bar turns: policy of display only; the checks judge by what NVML itself reports.
 MEMORY_FULL_SHARE = 0.95
 NEAR_SLOWDOWN_C = 5
+MEMORY = " memory GiB"
 STATE_WORDS, LONGEST_BAR = 20, 24  # cells: what the words get of the room that is left, before the bars grow
 
 
@@ -28,14 +29,33 @@ class _Column(NamedTuple):
     to_width: int = 1 << 16
 
 
-def gpu_lines(reading: Reading, width: int, cursor: int, *, stale: bool = False) -> list[Line]:
-    """Return the heading and a line for each GPU."""
+def gpu_rows(reading: Reading, room: int) -> tuple[int, bool]:
+    """Return how many lines GPUs take, and whether their MIG instances get lines of their own: where all of them fit."""
+    count, parts = len(reading.gpus), sum(map(len, reading.migs.values()))
+    return (count + parts, True) if parts and count + parts < room else (count, False)
+
+
+def gpu_lines(reading: Reading, width: int, cursor: int, *, stale: bool = False, instances: bool = True) -> list[Line]:
+    """Return the heading and a line for each GPU, behind it one for each of its MIG instances."""
     chosen = _columns(width)
     heading = "".join(f" {fit(each.title, each.width)}" for each in chosen)
     lines: list[Line] = [(Span(fit(heading, width), "head"),)]
-    return lines + [
-        _gpu_line(gpu, reading, chosen, width, chosen_one=gpu.index == cursor, stale=stale) for gpu in reading.gpus
-    ]
+    for gpu in reading.gpus:
+        lines.append(_gpu_line(gpu, reading, chosen, width, chosen_one=gpu.index == cursor, stale=stale))
+        parts = reading.migs.get(gpu.index, ()) if instances else ()
+        lines += [_instance_line(each, chosen, width, last=at == len(parts)) for at, each in enumerate(parts, start=1)]
+    return lines
+
+
+def _instance_line(instance: MigInstance, chosen: Sequence[_Column], width: int, *, last: bool) -> Line:
+    """Return an instance under its GPU: its memory stands in the column of memory."""
+    titles = [each.title for each in chosen]
+    before = sum(each.width + 1 for each in chosen[: titles.index(MEMORY)])
+    memory = chosen[titles.index(MEMORY)]
+    ids = f" GI {words.amount(instance.gpu_instance)} CI {words.amount(instance.compute_instance)}"
+    name = f"  {'└' if last else '├'} MIG {instance.place} {either(instance.profile, '')}{ids}"
+    cells = _memory_cells(instance.memory, memory.width)
+    return crop((Span(fit(name, before), "dim"), Span(" "), *cells), width)
 
 
 def no_gpu_lines(reading: Reading, trouble: str, width: int) -> list[Line]:
@@ -57,7 +77,7 @@ def _columns(width: int) -> list[_Column]:
     room = max(0, width - sum(each.width + 1 for each in known))
     for_state = min(room, STATE_WORDS)
     longer = min((room - for_state) // 2, LONGEST_BAR)
-    grown = {"a kernel ran": longer, " memory GiB": longer, "state": room - 2 * longer}
+    grown = {"a kernel ran": longer, MEMORY: longer, "state": room - 2 * longer}
     return [each._replace(width=each.width + grown.get(each.title, 0)) for each in known]
 
 
@@ -108,7 +128,10 @@ def _with_bar(percent: int | Missing, width: int) -> Line:
 
 
 def _memory(gpu: Gpu, _: Traffic, width: int) -> Line:
-    memory = gpu.memory
+    return _memory_cells(gpu.memory, width)
+
+
+def _memory_cells(memory: Memory, width: int) -> Line:
     used = words.share(memory.used_bytes, memory.total_bytes)
     text = words.pair(words.gib(memory.used_bytes), words.gib(memory.total_bytes), "G")
     number = fit_right(text, 11)
@@ -166,7 +189,7 @@ _COLUMNS = (
     _Column("GPU", 9, _name, 72, 110),
     _Column("GPU", 14, _name, 110),
     _Column("a kernel ran", 13, _kernel),
-    _Column(" memory GiB", 11, _memory),
+    _Column(MEMORY, 11, _memory),
     _Column("   power", 8, _power, 78),
     _Column("temp", 5, _temperature),
     _Column(" SM MHz", 9, _clock, 96),

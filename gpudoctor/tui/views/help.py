@@ -33,10 +33,18 @@ KEYS = {
         ("f", "go to the fixes"),
         ("c", "copy the fix"),
     ),
+    "Run": (
+        ("up down j k", "choose a finding"),
+        ("Enter", "all of it; x: explain the check; c: copy the fix"),
+        ("s S", "longer, shorter time line"),
+        ("o", "what a run that was started here printed"),
+        ("n", "the next of the runs that are being recorded"),
+        ("K", "stop a run that was started here (asks first)"),
+    ),
     "replay": (
         ("p", "pause and go on"),
         ("< >", "slower, faster"),
-        ("[ ]", "10 s back, 10 s on"),
+        ("[ ]", "10 s back, 10 s on; { } a minute"),
     ),
 }
 MEANINGS = (
@@ -46,6 +54,10 @@ MEANINGS = (
     ),
     "memory: used by all processes; TensorFlow takes nearly all at start unless memory growth is on, so full is normal.",
     "state: what holds the clocks down, as the driver says. At its power cap is normal under full load.",
+    (
+        "input: share of a step that waits for its data. On a GPU a wait may lie beside device work, so without a profiler "
+        "window it is at most so much."
+    ),
     "PCIe: the generation drops at rest by design; missing lanes do not come back by themselves.",
 )
 COLUMN = 16

@@ -15,6 +15,8 @@ FULL_BLOCKS = " ▏▎▍▌▋▊▉█"
 HEIGHT_BLOCKS = " ▁▂▃▄▅▆▇█"
 WIDE = frozenset({"W", "F"})
 UNFIT = "?"
+LISTED = ("- ", "* ", ">", "$ ")  # of a page of a check: these lines stay lines
+PROSE_INDENT = 4  # deeper is code
 
 
 class Span(NamedTuple):
@@ -28,7 +30,7 @@ class Span(NamedTuple):
 Line = tuple[Span, ...]
 STYLES = (
     "good", "warn", "bad", "dim", "strong", "accent", "title", "key", "chosen", "bar", "bar-warn", "bar-bad", "track",
-    "plot", "plot-second", "head",
+    "plot", "plot-second", "head", "input", "device", "host", "other",
 )  # fmt: skip
 
 
@@ -123,6 +125,24 @@ def wrap(text: str, width: int, indent: str = "") -> list[str]:
                 line = indent + line[width:]
         lines.append(line)
     return lines
+
+
+def refilled(text: str, width: int) -> list[str]:
+    """Return prose filled to the width: lines of one indent are one paragraph; headings, lists and code keep their lines."""
+    lines: list[str] = []
+    paragraph = ""
+    for line in [*text.expandtabs(4).splitlines(), ""]:
+        indent = line[: len(line) - len(line.lstrip())]
+        own = not line.strip() or line.lstrip().startswith(LISTED) or len(indent) > PROSE_INDENT
+        same = bool(paragraph) and indent == paragraph[: len(paragraph) - len(paragraph.lstrip())] and indent != ""
+        if paragraph and (own or not same):
+            lines += wrap(paragraph, width, paragraph[: len(paragraph) - len(paragraph.lstrip())])
+            paragraph = ""
+        if own:
+            lines += wrap(line, width, indent) if line.strip() else [""]
+        else:
+            paragraph = f"{paragraph} {line.strip()}" if paragraph else line
+    return lines[:-1]
 
 
 def joined(parts: Iterable[Line], gap: str = "  ") -> Line:

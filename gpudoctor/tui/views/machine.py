@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from gpudoctor.tui.messages import Reading
 from gpudoctor.tui.views.chrome import footer_line, header_line, trouble_line
-from gpudoctor.tui.views.gpus import gpu_lines, no_gpu_lines
+from gpudoctor.tui.views.gpus import gpu_lines, gpu_rows, no_gpu_lines
 from gpudoctor.tui.views.host import host_lines
 from gpudoctor.tui.views.lines import Line, crop
 from gpudoctor.tui.views.plots import plot_lines, rule, span_words
@@ -69,18 +69,19 @@ def machine_frame(watch: Watch, width: int, height: int) -> list[Line]:
     """Return the whole screen."""
     reading = watch.reading or Reading(at_s=0.0)
     rows = watch.rows
+    count, instances = gpu_rows(reading, (height - FIXED) // 2)
     top = (
-        gpu_lines(reading, width, watch.gpu, stale=watch.stale)
+        gpu_lines(reading, width, watch.gpu, stale=watch.stale, instances=instances)
         if reading.gpus
         else no_gpu_lines(reading, watch.trouble, width)
     )
-    share = heights(height, len(reading.gpus), len(rows), why_height(watch.report))
+    share = heights(height, count, len(rows), why_height(watch.why))
     trouble = f"{watch.trouble}; the GPUs are shown as last seen" if watch.trouble and reading.gpus else watch.trouble
     lines = [
-        header_line("machine", watch.reading, width, source=watch.banner),
+        header_line("machine", watch.reading, width, source=watch.banner, training=watch.run.training),
         trouble_line(trouble if reading.gpus else "", width),
         *top[: share.gpus],
-        *why_lines(watch.report, width, share.why)[: share.why],
+        *why_lines(watch.why, width, share.why)[: share.why],
         *_plots(watch, width, share.plots),
         *_host(reading, width, share.host),
         *_processes(watch, width, share.processes),
