@@ -23,6 +23,8 @@ from gpudoctor.profile.breakdown import WindowShare
 from gpudoctor.profile.timeline import analyse
 from gpudoctor.redaction import Rewrite, redact
 
+# What ends a training; Keras says the same of the first epoch of every generator, and goes on (measured: Keras 3.15)
+STOPPING = frozenset({"data-ended"})
 NOT_ASKED = "not asked: this is the report of a run; `gpudoctor scan` examines the machine"
 
 
@@ -84,5 +86,7 @@ def _speaking(snapshot: Snapshot, checks: Sequence[AnyCheck], judges: Sequence[A
     own = diagnose(snapshot, judges, level="run")
     judged = {cause for each in own.checks if each.status in JUDGED and each.applies for cause in each.causes}
     said = diagnose(snapshot, [each for each in checks if each.needs_text and not each.needs_run], level="run")
+    if snapshot.run is not None and snapshot.run.exit_code == 0:
+        judged |= STOPPING
     codes = {each.code for each in said.findings if each.severity is not Severity.INFO and each.cause not in judged}
     return [each for each in checks if each.code in codes]

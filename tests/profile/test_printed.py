@@ -89,6 +89,13 @@ def test_what_is_no_trouble_in_the_text_is_not_told() -> None:
     assert report_of_run(session, registry.load().checks).findings == ()
 
 
+@pytest.mark.parametrize(("code", "causes"), [(0, []), (1, ["data-ended"])])
+def test_data_that_ran_out_are_a_trouble_only_where_the_command_failed(code: int, causes: list[str]) -> None:
+    said = MessageRecord(process="stderr", number=1, kind="data_ended", text="Your input ran out of data", line=1)
+    session = Session(schema_version=1, session="x", command=("python",), messages=(said,), exit_code=code)
+    assert [each.cause for each in report_of_run(session, registry.load().checks).findings] == causes
+
+
 def test_output_in_a_gigabytes_pace_is_passed_on_whole(tmp_path: Path) -> None:
     name = script(tmp_path, "import os\nfor _ in range(800): os.write(2, b'x' * 99_999 + b'\\n')\n")
     begun = time.monotonic()
