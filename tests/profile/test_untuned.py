@@ -34,9 +34,13 @@ def pipeline(*methods: str, why: str = OFF, **arguments: int) -> Pipeline:
     rows = [(float(second), 50 * second, 0.5 * second) for second in range(40)]
     made = session(loop(), steps=readings(*rows))
     iterator = IteratorRecord(process=PROCESS, iterator=1, label="fit", site=len(methods) - 1, unknown=why)
-    found = analyse(replace(made, call_sites=sites, iterators=(iterator,)), read=lambda *_: "").pipeline
+    found = analyse(replace(made, call_sites=sites, iterators=(iterator,)), read=_nothing).pipeline
     assert found is not None
     return found
+
+
+def _nothing(_: str, __: int) -> str:
+    return ""
 
 
 def kinds(found: Pipeline) -> list[str]:

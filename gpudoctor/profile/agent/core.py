@@ -22,6 +22,7 @@ FILE_BYTES = 4 << 20  # then the next file begins, and the wrapper removes this 
 MOST_FILES = 64  # unread: nobody reads any more, 256 MiB are enough
 BEAT_S = 1.0  # policy: a kill loses at most two of these
 END_WAIT_S = 1.0  # at exit, for a beat under way
+BEAT_END_S = 10.0  # ... of which a thread inside TensorFlow at the interpreter's end would abort the process
 MOST_QUEUED = 20_000
 
 ALWAYS = ("tables", "memory", "sampler", "windows")  # what beats without hooking anything
@@ -173,7 +174,7 @@ def end() -> None:
             return
         if process.beating:
             process.alarm.release()
-            process.idle.acquire(timeout=END_WAIT_S)
+            process.idle.acquire(timeout=BEAT_END_S)
         for each in (*before_end, *every_beat):
             quietly(each)
         emit("processes", ended_at=time.time())
