@@ -6,7 +6,7 @@ import os
 import subprocess
 import sys
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import pytest
@@ -123,9 +123,7 @@ def over_time(*samples: GpuSample) -> tuple[Maybe[float], str]:
         StepSample(process=timelines.PROCESS, loop=0, at=timelines.START + at, count=10 * at) for at in range(61)
     )
     session = timelines.session(timelines.loop(0), steps=steps)
-    session = Session(
-        **{name: getattr(session, name) for name in session.__dataclass_fields__} | {"gpu_samples": samples}
-    )
+    session = replace(session, gpu_samples=samples)
     loop = main_loop(session)
     assert loop is not None
     told = machine_over_time(session, loop)

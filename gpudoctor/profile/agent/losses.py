@@ -150,9 +150,8 @@ def _listening(original: Callable[..., Any]) -> Any:
 
 def returned(result: Any, frame: Any) -> None:
     """Take what a call of train_on_batch returned: Keras has made numbers of it already."""
-    loss = (
-        result.get("loss") if isinstance(result, dict) else result[0] if isinstance(result, (list, tuple)) else result
-    )
+    many: Any = result
+    loss: Any = many.get("loss") if isinstance(result, dict) else many[0] if isinstance(result, (list, tuple)) else many
     if loss is None or hasattr(loss, "device"):  # a tensor, perhaps still on its way
         return
     key = (frame.f_code, frame.f_lineno)
