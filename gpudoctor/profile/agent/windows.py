@@ -23,7 +23,7 @@ AT_S = (
 )  # policy, seconds behind the first steps: early, again, and late (pipelines degrade after an epoch)
 STEPS = 10  # TensorFlow's guide: no more than ten at a time
 WHOLE = 4  # fetches, which make three whole steps, are the least that a window tells from
-SHORTEST_S, LONGEST_S = 0.2, 4.0  # fast steps give more of them; bounds trace (measured: 0.2-7 MB a second)
+SHORTEST_S, LONGEST_S = 0.4, 4.0  # fast steps give more of them; bounds the trace (measured: 0.2-7 MB a second)
 MOST_OF_RUN = 0.25  # of the time so far: what is left must show the steady steps
 FEWEST_STEPS = 20  # before the first window
 MOST_TRIES = 8  # where an epoch ends inside, or no step came
