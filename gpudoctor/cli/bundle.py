@@ -15,8 +15,8 @@ from pathlib import Path
 
 from gpudoctor.cli import configuration
 from gpudoctor.cli.archive import SNAPSHOT, packed
+from gpudoctor.cli.arguments import Arguments
 from gpudoctor.cli.output import emit, flush
-from gpudoctor.cli.parser import Arguments
 from gpudoctor.cli.private_file import check_place, write_private
 from gpudoctor.cli.saved import Saved, read_snapshot
 from gpudoctor.codec import dumps, snapshot_to_builtins

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 
+from gpudoctor.cli.arguments import Arguments
 from gpudoctor.cli.output import emit
-from gpudoctor.cli.parser import Arguments
 from gpudoctor.codec import dumps, to_builtins
 from gpudoctor.diagnose import registry
 from gpudoctor.diagnose.registry import AnyCheck, Registry

@@ -5,8 +5,8 @@ Findings do not gate here: `scan --baseline` does that, and says which ones are 
 
 from __future__ import annotations
 
+from gpudoctor.cli.arguments import Arguments
 from gpudoctor.cli.output import emit
-from gpudoctor.cli.parser import Arguments
 from gpudoctor.cli.saved import read_snapshot
 from gpudoctor.diagnose import registry
 from gpudoctor.diagnose.comparison import Comparison, compare

@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import Any, cast
 
 from gpudoctor.cli import configuration
+from gpudoctor.cli.arguments import Arguments
 from gpudoctor.cli.configuration import KEYS, Settings
 from gpudoctor.cli.judging import with_rules
 from gpudoctor.cli.output import emit
-from gpudoctor.cli.parser import Arguments
 from gpudoctor.codec import dumps
 from gpudoctor.diagnose import registry
 from gpudoctor.diagnose.registry import Registry

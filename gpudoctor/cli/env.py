@@ -6,9 +6,9 @@ import os
 from pathlib import Path
 
 from gpudoctor.cli import configuration
+from gpudoctor.cli.arguments import Arguments
 from gpudoctor.cli.examine import examined
 from gpudoctor.cli.output import emit
-from gpudoctor.cli.parser import Arguments
 from gpudoctor.present import environment
 
 

@@ -8,9 +8,9 @@ from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
+from gpudoctor.cli.arguments import Arguments
 from gpudoctor.cli.configuration import Settings
 from gpudoctor.cli.output import emit, flush
-from gpudoctor.cli.parser import Arguments
 from gpudoctor.cli.progress import Bar, bar_on
 from gpudoctor.collect.target import Target, choose_target
 from gpudoctor.examine.machine import Examined, Judges, Request, examine_here

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from difflib import get_close_matches
 
+from gpudoctor.cli.arguments import Arguments
 from gpudoctor.cli.output import emit
-from gpudoctor.cli.parser import Arguments
 from gpudoctor.diagnose import registry
 from gpudoctor.diagnose.registry import AnyCheck, Registry
 from gpudoctor.errors import UsageError

@@ -9,9 +9,9 @@ from functools import cached_property
 from pathlib import Path
 
 from gpudoctor.cli import configuration, outputs
+from gpudoctor.cli.arguments import Arguments
 from gpudoctor.cli.configuration import Settings
 from gpudoctor.cli.output import write_file
-from gpudoctor.cli.parser import Arguments
 from gpudoctor.codec import dumps, snapshot_to_builtins
 from gpudoctor.diagnose import registry
 from gpudoctor.diagnose.begun import Begun

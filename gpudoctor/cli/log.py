@@ -6,9 +6,9 @@ machine: a pasted log judged with the wrong GPU is worse than one judged with no
 
 from __future__ import annotations
 
+from gpudoctor.cli.arguments import Arguments
 from gpudoctor.cli.configuration import Settings
 from gpudoctor.cli.judging import Judging
-from gpudoctor.cli.parser import Arguments
 from gpudoctor.diagnose.from_text import judge_text, overlaid
 from gpudoctor.logs.facts import snapshot_of
 from gpudoctor.logs.intake import STDIN, read_texts

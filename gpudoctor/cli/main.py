@@ -14,8 +14,9 @@ from contextlib import suppress
 from importlib import import_module
 from typing import NoReturn
 
+from gpudoctor.cli.arguments import Arguments
 from gpudoctor.cli.output import flush
-from gpudoctor.cli.parser import Arguments, parse
+from gpudoctor.cli.parser import parse
 from gpudoctor.errors import GpudoctorError, UsageError
 
 INTERNAL_ERROR = GpudoctorError.exit_code

@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from gpudoctor.cli.parser import Arguments
+from gpudoctor.cli.arguments import Arguments
 from gpudoctor.errors import UsageError
 
 if TYPE_CHECKING:

@@ -7,9 +7,9 @@ from difflib import get_close_matches
 from pathlib import Path
 
 from gpudoctor.cli import configuration
+from gpudoctor.cli.arguments import Arguments
 from gpudoctor.cli.examine import examined
 from gpudoctor.cli.output import emit
-from gpudoctor.cli.parser import Arguments
 from gpudoctor.codec import dumps, to_builtins
 from gpudoctor.errors import UsageError
 from gpudoctor.model.observed import Probe

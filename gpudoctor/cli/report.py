@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gpudoctor.cli import session_report
-from gpudoctor.cli.parser import Arguments
+from gpudoctor.cli.arguments import Arguments
 from gpudoctor.cli.sessions import newest, path_of
 
 

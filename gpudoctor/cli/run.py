@@ -16,7 +16,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from gpudoctor import __version__
-from gpudoctor.cli.parser import Arguments
+from gpudoctor.cli.arguments import Arguments
 from gpudoctor.diagnose.gate import EXIT_CLEAN, EXIT_FINDINGS, counts
 from gpudoctor.errors import UsageError
 from gpudoctor.profile import command as commands

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from gpudoctor.cli.arguments import Arguments
 from gpudoctor.cli.judging import Judging
-from gpudoctor.cli.parser import Arguments
 from gpudoctor.diagnose.engine import diagnose
 from gpudoctor.diagnose.summary import Expectation, of_a_part, unmet
 from gpudoctor.model.report import Report

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from gpudoctor.cli.arguments import Arguments
 from gpudoctor.cli.output import emit
-from gpudoctor.cli.parser import Arguments
 from gpudoctor.codec import dumps, schema
 from gpudoctor.model.report import Report
 from gpudoctor.model.snapshot import Snapshot

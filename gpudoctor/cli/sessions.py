@@ -7,8 +7,8 @@ from contextlib import suppress
 from datetime import datetime, timezone
 from pathlib import Path
 
+from gpudoctor.cli.arguments import Arguments
 from gpudoctor.cli.output import emit
-from gpudoctor.cli.parser import Arguments
 from gpudoctor.cli.run import SUFFIX
 from gpudoctor.codec import dumps
 from gpudoctor.errors import UsageError
