@@ -39,7 +39,7 @@ def coverage(tensorflow: TensorFlow, capability: int) -> tensorflow_releases.Cov
 def lowest(tensorflow: TensorFlow) -> int:
     """Return the compute capability below which this build leaves a GPU out."""
     binary, ptx = capabilities(tensorflow)
-    return min(*binary, *ptx)
+    return min((*binary, *ptx))
 
 
 def named(devices: Devices, capability: int) -> str:
