@@ -1,7 +1,6 @@
 """The agent's heart: what is known of this process, the way into the spool, and the thread that beats once a second.
 
-The thread is started through `_thread`, so that `threading.enumerate()` and the interpreter's own joining do not see it; it
-begins with the first loop, iterator or phase, not with the import. Messages wait in a queue until the next beat: the user's
+The thread begins with the first loop, iterator or phase, not with the import. Messages wait in a queue until the next beat: the user's
 thread never writes a file.
 """
 
@@ -18,11 +17,12 @@ from collections.abc import Callable
 from importlib import import_module
 from typing import Any, Dict, Tuple
 
+from . import threads
+
 FILE_BYTES = 4 << 20  # then the next file begins, and the wrapper removes this one once it is read
 MOST_FILES = 64  # unread: nobody reads any more, 256 MiB are enough
 BEAT_S = 1.0  # policy: a kill loses at most two of these
-END_WAIT_S = 1.0  # at exit, for a beat under way
-BEAT_END_S = 10.0  # ... of which a thread inside TensorFlow at the interpreter's end would abort the process
+WRITE_WAIT_S = 1.0  # for another thread that writes
 MOST_QUEUED = 20_000
 
 ALWAYS = ("tables", "memory", "sampler", "windows")  # what beats without hooking anything
@@ -42,14 +42,13 @@ class Process:
         self.tracing = 0
         self.number = self.size = 0
         self.writing = _thread.allocate_lock()
-        self.alarm = _thread.allocate_lock()
-        self.idle = _thread.allocate_lock()
 
 
 process = Process()
 on_start: list[Callable[[], None]] = []
 every_beat: list[Callable[[], None]] = []
-before_end: list[Callable[[], None]] = []
+at_end: list[Callable[[], None]] = []  # first of all: what holds a thread of ours
+before_end: list[Callable[[], None]] = []  # when no thread of ours runs any more
 after_fork: list[Callable[[], None]] = []
 
 
@@ -78,7 +77,7 @@ def emit(table: str, **values: Any) -> None:
 
 def flush() -> None:
     """Write what is queued."""
-    if process.off or not process.writing.acquire(timeout=END_WAIT_S):
+    if process.off or not process.writing.acquire(timeout=WRITE_WAIT_S):
         return
     try:
         lines: list[bytes] = []
@@ -117,24 +116,22 @@ def _write(data: bytes) -> None:
 
 def ensure_beating() -> None:
     """Start the beat, unless it goes."""
-    if process.beating or process.off:
+    if process.beating or process.off or threads.threads.ending:
         return
     process.beating = True
-    process.alarm.acquire(False)
-    process.idle.acquire(False)
-    _thread.start_new_thread(_beat, (process.alarm, process.idle))
+    atexit.register(end)  # once more: what is registered last runs first, before TensorFlow takes anything down
+    threads.start(_beat)
     for each in on_start:
         quietly(each)
 
 
-def _beat(alarm: Any, idle: Any) -> None:
+def _beat() -> None:
     try:
-        while not process.off and not alarm.acquire(timeout=BEAT_S):
-            beat_once()
-    except BaseException:  # the interpreter ends, or something of ours is broken
+        while not threads.stopped(BEAT_S):
+            if not process.off:
+                beat_once()
+    except BaseException:  # something of ours is broken
         process.off = True
-    finally:
-        idle.release()
 
 
 def beat_once() -> None:
@@ -168,17 +165,17 @@ def note_fault(where: str, error: BaseException) -> None:
 
 
 def end() -> None:
-    """Write the rest at the interpreter's exit, and stop."""
+    """Stop our threads at the interpreter's exit, and write the rest."""
     try:
-        if process.off:
-            return
-        if process.beating:
-            process.alarm.release()
-            process.idle.acquire(timeout=BEAT_END_S)
-        for each in (*before_end, *every_beat):
+        threads.ask()
+        for each in at_end:
             quietly(each)
-        emit("processes", ended_at=time.time())
-        flush()
+        ended = threads.wait()
+        if not process.off:
+            for each in (*before_end, *every_beat) if ended else ():
+                quietly(each)
+            emit("processes", ended_at=time.time())
+            flush()
     except Exception:
         pass
     process.off = True
@@ -192,6 +189,7 @@ def _forked() -> None:
         fresh.name = f"{os.getpid()}-{stat[19].decode()}"
         fresh.spool, fresh.begun, fresh.off = process.spool, {}, process.off
         process.__dict__.update(fresh.__dict__)
+        threads.forget()
         for each in after_fork:
             quietly(each)
         emit(

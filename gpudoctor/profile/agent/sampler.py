@@ -14,7 +14,7 @@ import sys
 import time
 from typing import Any, Tuple
 
-from . import activities, core, places, tables
+from . import activities, core, places, tables, threads
 
 BURST_S, FIRST_BURST_S = 0.5, 0.25
 FIRST_BURSTS, FIRST_EVERY_S = 12, 1.0  # a run of ten seconds is seen too; a quarter of the time costs 0.9 % at 2.6 ms
@@ -32,7 +32,6 @@ class Sums:
     def __init__(self) -> None:
         self.lines: dict[Key, list[float]] = {}
         self.started = False
-        self.lock = _thread.allocate_lock()
 
 
 sums = Sums()
@@ -44,24 +43,18 @@ def begin() -> None:
     if sums.started or core.process.off:
         return
     sums.started = True
-    sums.lock.acquire(False)
-    _thread.start_new_thread(_bursts, (sums.lock,))
+    threads.start(_bursts)
 
 
-def _bursts(lock: Any) -> None:
+def _bursts() -> None:
     done, pause = 0, 0.5
-    try:
-        while not core.process.off and sums.lock is lock:
-            if lock.acquire(timeout=pause):
-                return
-            if _moves():
-                early = done < FIRST_BURSTS
-                _burst(FIRST_BURST_S if early else BURST_S)
-                done, pause = done + 1, FIRST_EVERY_S - FIRST_BURST_S if early else EVERY_S - BURST_S
-            else:
-                pause = 0.5
-    except BaseException:
-        return
+    while not threads.stopped(pause) and not core.process.off:
+        if _moves():
+            early = done < FIRST_BURSTS
+            _burst(FIRST_BURST_S if early else BURST_S)
+            done, pause = done + 1, FIRST_EVERY_S - FIRST_BURST_S if early else EVERY_S - BURST_S
+        else:
+            pause = 0.5
 
 
 def _moves() -> bool:
@@ -78,7 +71,8 @@ def _burst(length: float) -> None:
         sys.setswitchinterval(SWITCH_S)
     try:
         while last - begun < length and last < latest and not core.process.off:
-            time.sleep(SAMPLE_S)
+            if threads.stopped(SAMPLE_S):
+                break
             now = time.perf_counter()
             if core.process.tracing:  # building graphs is told by `traces`; here it would drown the steps
                 begun, last = begun + now - last, now
@@ -140,13 +134,6 @@ def _tell() -> None:
             )
 
 
-def _end() -> None:
-    if sums.started and sums.lock.locked():
-        sums.lock.release()
-    _tell()
-
-
 core.on_start.append(begin)
 core.every_beat.append(_tell)
-core.before_end.append(_end)
 core.after_fork.append(lambda: sums.__dict__.update(Sums().__dict__))

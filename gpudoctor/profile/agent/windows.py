@@ -14,7 +14,7 @@ import shutil
 import time
 from typing import Any
 
-from . import core, hidden, tables, unheard
+from . import core, hidden, tables, threads, unheard
 
 AT_S = (
     2.0,
@@ -28,7 +28,7 @@ MOST_OF_RUN = 0.25  # of the time so far: what is left must show the steady step
 FEWEST_STEPS = 20  # before the first window
 MOST_TRIES = 8  # where an epoch ends inside, or no step came
 MOST_TRACE_BYTES = 64 << 20
-END_WAIT_S = 1.0
+FORK_WAIT_S = 1.0
 TRAINING = ("fit", "train_on_batch", "loop")
 MARKER = "gpudoctor_step"
 OFF = "GPUDOCTOR_WINDOWS"
@@ -108,7 +108,7 @@ def step() -> Any:
 
 def _observe() -> None:
     """Once a second: whether a window is due, and for how long."""
-    if state.open or core.process.off or state.done >= len(AT_S) or state.tries >= MOST_TRIES:
+    if state.open or threads.threads.ending or state.done >= len(AT_S) or state.tries >= MOST_TRIES:
         return
     now, moved = time.time(), _moved()
     if moved is None:
@@ -124,7 +124,7 @@ def _observe() -> None:
     elif not _between():
         state.open = True
         state.alarm.acquire(False)
-        _thread.start_new_thread(_record, (state, label, length))
+        threads.start(_record, state, label, length)
 
 
 def _moved() -> tuple[str, float] | None:
@@ -204,7 +204,7 @@ def _steps(label: str) -> int:
 def _start(mine: Windows, folder: str) -> bool:
     made = tables.tensorflow_module("profiler.internal._pywrap_profiler").ProfilerSession
     with mine.lock:
-        if mine.forbidden or core.process.off:
+        if mine.forbidden or core.process.off or threads.threads.ending:
             return False
         with unheard.aside():
             session = made()
@@ -263,11 +263,6 @@ def _tell(number: int, label: str, began: float, steps: int, reason: str) -> Non
 
 
 def _end() -> None:
-    drop("the run ended")
-    for _ in range(int(END_WAIT_S / 0.01)):
-        if not state.open:
-            break
-        time.sleep(0.01)
     if not state.done and any(each.label in TRAINING for each in tables.tables.loops):
         core.emit("windows", window=1, status="refused", reason=state.refusal)
     if unheard.made():
@@ -277,7 +272,7 @@ def _end() -> None:
 def _before_fork() -> None:
     """Keep nothing under way: a child would go on recording. The lock is held until the fork is done."""
     core.quietly(functools.partial(drop, "the process forked"))
-    state.forking = state.lock.acquire(timeout=END_WAIT_S)
+    state.forking = state.lock.acquire(timeout=FORK_WAIT_S)
 
 
 def _after_fork() -> None:
@@ -292,6 +287,7 @@ def _forget() -> None:
 
 
 core.every_beat.append(_observe)
+core.at_end.append(functools.partial(drop, "the run ended"))
 core.before_end.append(_end)
 core.after_fork.append(_forget)
 os.register_at_fork(before=_before_fork, after_in_parent=_after_fork)
