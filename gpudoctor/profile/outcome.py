@@ -29,6 +29,9 @@ def _remarks(session: Session) -> Iterator[str]:
     faults = [each for each in session.events if each.kind == "agent_fault"]
     if faults:
         yield f"{len(faults)} parts of the recording failed and are missing ({faults[0].text})"
+    unread = sum(int(each.details.get("left_out_bytes", 0)) for each in session.messages if each.number == 0)
+    if unread:
+        yield f"{unread / 2**20:.1f} MiB of the output came faster than it is read for messages"
 
 
 def _silent_child(session: Session) -> Iterator[str]:

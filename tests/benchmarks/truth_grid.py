@@ -2,7 +2,8 @@
 
     python tests/benchmarks/truth_grid.py [--python PYTHON] [--only INPUT/LOOP] [--slice N/M]
 
-The truth is what the seeded compute notes of itself: the time between two computes, less TensorFlow's own part of it. Under
+The truth is what the seeded compute notes of itself: the time between two computes, less TensorFlow's own part of it. Where
+the script fetches by itself (`eager`, `function`), it is the script's own clock around `next`. Under
 `jit` nothing can note anything, and the truth comes from the two seeded times, each measured alone: tf.data puts a prefetch
 behind each of these pipelines by itself, so a steady step takes max(input, compute) and waits for max(0, input - compute).
 Inside one `tf.function` over a dataset nothing is fetched ahead: there a step takes the sum and waits for all of input.

@@ -69,6 +69,15 @@ def test_two_methods_agree_and_both_figures_are_kept() -> None:
     assert "two methods agree" in times.basis
 
 
+def test_the_call_of_a_scanned_step_is_no_wait_where_a_window_tells_it_apart() -> None:
+    recorded = waited(0.5, window(4.6, 5.4), during=0.55)
+    scan = replace(recorded, loops=tuple(replace(each, kind="scan", label="loop") for each in recorded.loops))
+    times = steps_of(scan, share(0.5))  # stamps saw 55 % while the window saw 50 %: 5 % are calls
+    assert near(times.shares.input, 0.45)
+    assert times.agree is True
+    assert near(steps_of(recorded, share(0.5)).shares.input, 0.5)
+
+
 def test_methods_that_disagree_lower_the_confidence() -> None:
     times = steps_of(waited(0.71, window(4.6, 5.4), during=0.71), share(0.2))
     assert times.agree is False

@@ -2,8 +2,10 @@
 
 Both are slept away inside TensorFlow, so that no core is fought for. The seeded compute notes when it begins and ends: what
 lies between two of them is waiting and TensorFlow's own work, and how long that work is is told by steps with their batches
-at hand. `jit` spins in XLA and notes nothing: its truth comes from the two times alone. What is measured alone is measured
-with the recorder switched off, in functions of its own.
+at hand. Where the script fetches by itself (`eager`, `function`) its own clock around `next` is the truth instead: there
+Python's steps and the pipeline's Python take turns at the interpreter, so a step's work is longer beside a generator than
+with its batches at hand, and that is not waiting for data. `jit` spins in XLA and notes nothing: its truth comes from the two
+times alone. What is measured alone is measured with the recorder switched off, in functions of its own.
 """
 
 from __future__ import annotations
@@ -24,6 +26,7 @@ import tensorflow as tf
 BATCH = np.zeros((8, 4), np.float32), np.zeros((8, 1), np.float32)
 SHAPES = tf.TensorSpec((8, 4)), tf.TensorSpec((8, 1))
 NOTES = []  # (begin, end) of each seeded compute
+FETCHES = []  # (begin, end) of each fetch, where the script fetches
 ALONE_S, REPEATS = 2.0, 3  # other load only lengthens: the shortest of three
 
 
@@ -113,11 +116,11 @@ def trainer(loop: str, seconds: float, rounds: int) -> Callable[[Any], None]:
     compiled = tf.function(step)
 
     def eager(data: Any) -> None:
-        for x, y in data:
+        for x, y in clocked(data):
             step(x, y)
 
     def function(data: Any) -> None:
-        for x, y in data:
+        for x, y in clocked(data):
             compiled(x, y)
 
     @tf.function
@@ -128,6 +131,17 @@ def trainer(loop: str, seconds: float, rounds: int) -> Callable[[Any], None]:
         return loss
 
     return {"eager": eager, "function": function, "scan": lambda data: scan(data) and None}[loop]
+
+
+def clocked(data: Any) -> Iterable[Any]:
+    batches = iter(data)
+    while True:
+        begun = time.perf_counter()
+        batch = next(batches, None)
+        if batch is None:
+            return
+        FETCHES.append((begun, time.perf_counter()))
+        yield batch
 
 
 def per_step(train: Callable[[Any], None], make: Callable[[int], Any], guess: float) -> float:
@@ -164,9 +178,19 @@ def between() -> tuple[float, float]:
     gaps = [after[0] - before[1] for before, after in zip(late, late[1:])]
     whole = [after[0] - before[0] for before, after in zip(late, late[1:])]
     NOTES.clear()
-    cut = len(gaps) // 50  # a stall of the machine is neither
-    kept = sorted(range(len(gaps)), key=gaps.__getitem__)[: len(gaps) - cut]
-    return sum(gaps[each] for each in kept) / len(kept), sum(whole[each] for each in kept) / len(kept)
+    return without_stalls(gaps, whole)
+
+
+def fetching() -> tuple[float, float]:
+    """Return the mean time of a fetch, and from one to the next, of the later ones."""
+    late = FETCHES[len(FETCHES) // 3 :]
+    return without_stalls([end - begin for begin, end in late], [b[0] - a[0] for a, b in zip(late, late[1:])])
+
+
+def without_stalls(waits: list[float], whole: list[float]) -> tuple[float, float]:
+    """Return the means of what belongs together, without the longest waits: a stall of the machine is neither."""
+    kept = sorted(range(len(whole)), key=waits.__getitem__)[: len(whole) - len(whole) // 50]
+    return sum(waits[each] for each in kept) / len(kept), sum(whole[each] for each in kept) / len(kept)
 
 
 def main() -> None:
@@ -186,6 +210,7 @@ def main() -> None:
     work = between()[0] if NOTES else None
     arrays = given.input == "arrays"
     made = 0.0 if arrays else per_step(drained, lambda steps: dataset(given.input, delay, steps), delay)
+    FETCHES.clear()
     if agent is not None:
         agent.process.off = False
     longest = made + compute if given.loop == "scan" else max(made, compute)
@@ -197,7 +222,10 @@ def main() -> None:
     else:
         trainer(given.loop, seconds, rounds)(dataset(given.input, delay, steps))
     told = {"compute_s": compute, "input_s": made, "wait_share": None}
-    if work is not None:
+    if FETCHES:
+        fetch, whole = fetching()
+        told["wait_share"] = fetch / whole
+    elif work is not None:
         gap, whole = between()
         told["wait_share"] = max(0.0, gap - work) / whole
     print(json.dumps(told), flush=True)
