@@ -7,15 +7,17 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from gpudoctor.diagnose import registry
 from gpudoctor.diagnose.run_report import report_of_run
-from gpudoctor.model.session import Session
+from gpudoctor.model.session import ProcessRecord, Session
 from gpudoctor.model.told import MessageRecord
-from gpudoctor.profile.record import read_session
+from gpudoctor.profile.outcome import remarks
+from gpudoctor.profile.record import SessionWriter, read_session
 from gpudoctor.profile.text_tap import BACKLOG_BYTES, TextTap
 from tests.profile.launched import gpudoctor, plain, run, script, surroundings
 
@@ -175,6 +177,18 @@ def test_too_much_at_once_is_left_out_and_counted() -> None:
         tap.hear(b"x" * BACKLOG_BYTES)
     tap.finish(5)
     assert rows[-1]["details"] == {"lines": "2", "left_out_bytes": str(2 * BACKLOG_BYTES)}
+
+
+def test_output_that_came_too_fast_is_told(tmp_path: Path) -> None:
+    writer = SessionWriter(tmp_path / "s")
+    writer.note(command=["python", "train.py"])
+    for name, size in (("stdout", 3 << 20), ("stderr", 0)):
+        left = {"left_out_bytes": str(size)} if size else {}
+        writer.add("messages", process=name, number=0, kind="text_end", details={"lines": "9", **left})
+    writer.close(whole=True)
+    assert "3.0 MiB of the output came faster than it is read for messages" in remarks(
+        replace(read_session(tmp_path / "s"), processes=(ProcessRecord(process="7-1", pid=7),))
+    )
 
 
 def test_a_message_in_two_pieces_is_one() -> None:
