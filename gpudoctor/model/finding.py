@@ -40,11 +40,15 @@ class Gain:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Peak:
-    """The most memory that training is predicted to need after a change: bounds, each known or missing, and their basis."""
+    """The most memory that training is predicted to need after a change: bounds, each known or missing, and their basis.
+
+    `bound`: arithmetic alone, on what a text told or a way saves at best; nothing like it was measured.
+    """
 
     low_bytes: Maybe[int] = NOT_COLLECTED
     high_bytes: Maybe[int] = NOT_COLLECTED
     basis: str = ""
+    bound: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

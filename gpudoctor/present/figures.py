@@ -40,14 +40,15 @@ def gain(value: Gain) -> str:
 
 
 def peak(value: Peak) -> str:
-    """Return the predicted peak: `peak 5.1-7.9 GiB predicted`, or why there is none."""
+    """Return it as `predicted peak: 5.1 to 7.9 GiB`, with the word bound where it is arithmetic alone, or why there is none."""
     low, high = value.low_bytes, value.high_bytes
+    word = " (bound)" if value.bound else ""
     if isinstance(low, Missing) and isinstance(high, Missing):
         return f"peak not predicted: {low.reason}"
     if isinstance(low, Missing) or isinstance(high, Missing):
         known = f"at most {size(high)}" if not isinstance(high, Missing) else f"at least {size(either(low, 0))}"
-        return f"peak {known} predicted"
-    return f"peak {size(low)} predicted" if size(low) == size(high) else f"peak {size(low)} to {size(high)} predicted"
+        return f"predicted peak: {known}{word}"
+    return f"predicted peak: {size(low)}{'' if size(low) == size(high) else f' to {size(high)}'}{word}"
 
 
 def evidence(item: Evidence) -> str:

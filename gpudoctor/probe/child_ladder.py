@@ -17,7 +17,7 @@ from typing import Any, NamedTuple, Sequence
 
 from .child_bench import Bench, Json, arm, first_line, result
 from .child_network import SIDE, Network, images
-from .child_pairs import FEWEST_PAIRS, interval
+from .child_pairs import FEWEST_PAIRS, interval, t_95
 
 LADDER = (32, 64, 128, 256, 512, 1024, 2048, 4096, 8192, 16384, 32768)
 LADDER_ON_CPU = 4096  # a CPU saturates far below (measured: two cores by 1024), larger steps only take time
@@ -47,12 +47,15 @@ class Line(NamedTuple):
     """bytes = fixed + each x batch. `residual`: the largest distance of a measured peak from it, in bytes.
 
     `excess_share`: by what part of the line the peaks of its upper end rise above it: what a larger batch may need on top.
+    `fixed_high`, `each_high`: the line above which no peak of a larger batch lies, as far as the scatter tells.
     """
 
     fixed: float
     each: float
     residual: float
     excess_share: float
+    fixed_high: float
+    each_high: float
 
 
 def batch_ladder(bench: Bench) -> Json:
@@ -204,6 +207,8 @@ def memory(peaks: dict[int, int], pool_bytes: int) -> dict[str, float]:
         "memory_per_example_bytes": line.each,
         "memory_residual_bytes": line.residual,
         "memory_excess_share": line.excess_share,
+        "memory_fixed_high_bytes": line.fixed_high,
+        "memory_per_example_high_bytes": line.each_high,
     }
     if pool_bytes:
         values["pool_bytes"] = float(pool_bytes)
@@ -226,10 +231,26 @@ def fit(peaks: dict[int, int]) -> Line | None:
     residual = max(abs(y - fixed - slope * x) for x, y in peaks.items())
     upper = sorted(peaks)[-UPPER_END:]
     excess = max(0.0, *(peaks[x] / (fixed + slope * x) - 1 for x in upper))
-    return Line(fixed, slope, residual, excess)
+    return Line(fixed, slope, residual, excess, *_upper(peaks, fixed, slope))
+
+
+def _upper(peaks: dict[int, int], fixed: float, slope: float) -> tuple[float, float]:
+    """Return a straight line above the 95 % prediction interval of peaks to the right of the mean batch.
+
+    The interval is t s sqrt(1 + 1/n + (x - mean)^2 / spread), e.g. NIST/SEMATECH e-Handbook, 4.5.1.2; a sum of roots is
+    never less than the root of a sum, and straight.
+    """
+    count = len(peaks)
+    mean_x = sum(peaks) / count
+    spread = sum((x - mean_x) ** 2 for x in peaks)
+    scatter = math.sqrt(sum((y - fixed - slope * x) ** 2 for x, y in peaks.items()) / (count - 2))
+    half = t_95(count - 2) * scatter
+    more = half / math.sqrt(spread)
+    return fixed + half * math.sqrt(1 + 1 / count) - more * mean_x, slope + more
 
 
 def largest(line: Line, pool_bytes: float) -> int:
-    """Return the largest batch whose predicted peak, with the excess on top, lies within the usable part of the pool."""
-    room = USABLE_SHARE * pool_bytes / (1 + line.excess_share) - line.fixed
-    return max(0, math.floor(room / line.each))
+    """Return the largest batch whose peak lies within the usable part of the pool at the worst that the line allows."""
+    room = USABLE_SHARE * pool_bytes
+    by_excess = (room / (1 + line.excess_share) - line.fixed) / line.each
+    return max(0, math.floor(min(by_excess, (room - line.fixed_high) / line.each_high)))

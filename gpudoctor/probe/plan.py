@@ -17,9 +17,9 @@ Names of arms and values are what checks read, so they stand here and not only i
   `link_samples`, `pcie_gen`, `pcie_gen_max`, `pcie_width`, `pcie_width_max`, `pcie_received_bytes_per_s`
 - `fragmentation`: see `fragmentation_child`
 - `batch_ladder`: one arm a batch size, named by it; values `half_batch` (with `_low`, `_high`), `knee_batch`, `saturated`,
-  `best_examples_per_s`, `memory_fixed_bytes`, `memory_per_example_bytes`, `memory_residual_bytes`, `memory_excess_share`,
-  `weights_bytes`, `pool_bytes`,
-  `largest_batch`, `full_at_batch`, and by the parent `free_bytes`, `largest_batch_in_free`; see `child_ladder`
+  `best_examples_per_s`, `memory_fixed_bytes`, `memory_per_example_bytes`, the same with `_high_bytes`,
+  `memory_residual_bytes`, `memory_excess_share`, `weights_bytes`, `pool_bytes`, `largest_batch`, `full_at_batch`, and by
+  the parent `free_bytes`, `largest_batch_in_free`; see `child_ladder`
 - `replicas`: on GPUs arms `one`, `all`, the second compared with the first; values `replicas`, `gpus` (0: two devices of
   the CPU), `global_batch`, `fewest_steps`, `most_steps`, `gradient_error`, `tolerance`
 """

@@ -30,4 +30,5 @@ def line_of(ladder: Mapping[str, float]) -> Line | None:
     fixed, each = ladder.get("memory_fixed_bytes"), ladder.get("memory_per_example_bytes", 0.0)
     if fixed is None or each <= 0:
         return None
-    return Line(fixed, each, ladder.get("memory_residual_bytes", 0.0), ladder.get("memory_excess_share", 0.0))
+    high = ladder.get("memory_fixed_high_bytes", fixed), ladder.get("memory_per_example_high_bytes", each)
+    return Line(fixed, each, ladder.get("memory_residual_bytes", 0.0), ladder.get("memory_excess_share", 0.0), *high)

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from gpudoctor.model.missing import Missing
 from gpudoctor.sdk import LogEvent
+from gpudoctor_checks.memory.dump_need import from_dump, sizes
 from gpudoctor_checks.memory.ways_out import (
     Need,
-    classes,
     fits,
-    from_dump,
     from_line,
     mixed,
     parts_needed,
@@ -50,10 +49,11 @@ def test_the_batch_is_named_where_a_shape_tells_it() -> None:
     assert "gradient_accumulation_steps=2" in by_id["gradient-accumulation"].text
 
 
-def test_chunks_like_the_one_asked_for_are_named_as_growing() -> None:
-    first, second = classes(DUMP, [TENSOR])
-    assert "23 chunks of 800 MiB, sized like the one asked for: grows with the batch if that is 256" in first.label
-    assert "grows" not in second.label
+def test_the_least_need_the_pool_and_its_holders_are_shown_with_what_grows() -> None:
+    shown = {each.label: each.value for each in sizes(DUMP, [TENSOR])}
+    assert (shown["needed at least"], shown["pool"]) == (37_800 * MIB, 37_500 * MIB)
+    assert shown["held by 23 x 800 MiB"] == 23 * 800 * MIB
+    assert shown["grows with batch"] == "the 23 of 800 MiB, like the one asked for, if the batch is 256"
 
 
 def test_without_a_dump_nothing_is_predicted_and_the_smallest_change_is_first() -> None:
@@ -77,3 +77,15 @@ def test_by_the_line_what_fits_comes_first_and_what_cannot_comes_last() -> None:
 def test_float16_saves_between_nothing_and_half_of_what_grows() -> None:
     peak = mixed(LINE)
     assert (peak.low_bytes, peak.high_bytes) == (600 * MIB, 1110 * MIB)
+
+
+def test_what_no_trial_measures_is_called_a_bound() -> None:
+    bounds = {fix.id: fix.peak.bound for fix in ways(LINE) if fix.peak is not None}
+    assert bounds == {
+        "gradient-accumulation": False,
+        "smaller-batch": False,
+        "mixed-precision-memory": True,
+        "part-on-cpu": True,
+    }
+    assert "a bound: at best half of what grows" in mixed(LINE).basis
+    assert all(fix.peak is not None and fix.peak.bound for fix in ways(from_dump(DUMP, [TENSOR]))[:3])

@@ -17,7 +17,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from gpudoctor.sdk import Environment, Finding, Log, NotApplicable, Trial, check
+from gpudoctor.sdk import Environment, Finding, Gpus, Log, NotApplicable, Trial, check
+from gpudoctor_checks.memory.memory_limit import reserve
 from gpudoctor_checks.said import change, command, events, first, log_finding, weigh_program
 
 GROWTH = "TF_FORCE_GPU_ALLOW_GROWTH"
@@ -34,12 +35,6 @@ GROW_FIRST = change(
     "for gpu in tf.config.list_physical_devices('GPU'): tf.config.experimental.set_memory_growth(gpu, True)  # right after the import",
     why="later it raises an error or does nothing",
 )
-RESERVE = change(
-    "memory-limit",
-    "Leave a reserve with a memory limit",
-    "tf.config.set_logical_device_configuration(gpu, [tf.config.LogicalDeviceConfiguration(memory_limit=6144)])",
-    why="what lies above the limit stays for the libraries",
-)
 OTHER_FAULT = ("cudnn_mismatch", "driver_too_old", "cuinit_failed", "cudnn_arch")
 SEE_FREE = "nvidia-smi --query-gpu=memory.used,memory.total --format=csv  # before the program starts"
 
@@ -52,7 +47,7 @@ SEE_FREE = "nvidia-smi --query-gpu=memory.used,memory.total --format=csv  # befo
     cause=("no-growth", "early-allocation"),
     core=False,
 )
-def no_memory_left(log: Log, env: Environment | None, baseline: Trial | None) -> Iterator[Finding]:
+def no_memory_left(log: Log, env: Environment | None, gpus: Gpus | None, baseline: Trial | None) -> Iterator[Finding]:
     """Let a version that does not fit go first: it explains the same words."""
     late = events(log, "memory_option_late")
     failed = [
@@ -70,7 +65,7 @@ def no_memory_left(log: Log, env: Environment | None, baseline: Trial | None) ->
             "cuDNN or cuBLAS got no GPU memory: TensorFlow had taken it.",
             weigh_program(0.4 if on else 0.85 if allocation else 0.75, baseline),
             failed,
-            *((RESERVE,) if on else (GROW, GROW_FIRST)),
+            *((reserve(gpus),) if on else (GROW, GROW_FIRST)),
             cause="no-growth",
             know=SEE_FREE,
         )

@@ -9,11 +9,12 @@ Why it matters
     fragmentation is printed in every one.
 
 How to fix
-    Pool far below the card's size: end the other process. One chunk as large as the data: feed batches, made on the CPU.
-    XLA's code: leave it room (growth, a limit) or compile without XLA. Memory in pieces: see GD402. Else a smaller batch,
-    the same batch in parts whose gradients are added up, float16 activations, or the layer with most weights on the CPU;
-    each is shown with the peak that the dump lets predict. A dump bounds the need from below: the request that failed
-    need not be the step's last. Where the text does not tell, measure first.
+    Pool far below the card's size: end the other process, or give it a memory limit that leaves what this one needs. One
+    chunk as large as the data: feed batches, made on the CPU. XLA's code: leave it room (growth, a limit) or compile without
+    XLA. Memory in pieces: see GD402. Else a smaller batch, the same batch in parts whose gradients are added up, float16
+    activations, or the layer with most weights on the CPU; each is shown with the peak that the dump lets predict. A dump
+    bounds the need from below: the request that failed need not be the step's last. A memory limit is no way out there: it
+    makes the pool smaller. Where the text does not tell, measure first.
 """
 
 from __future__ import annotations
@@ -22,11 +23,13 @@ import re
 from collections.abc import Iterator
 
 from gpudoctor.sdk import Evidence, Finding, Gpus, Log, LogEvent, Severity, Trial, check
+from gpudoctor_checks.memory.dump_need import from_dump, sizes
 from gpudoctor_checks.memory.fragmentation import FEWER_SHAPES, USE_ASYNC
-from gpudoctor_checks.memory.growth_said import GROW, RESERVE
+from gpudoctor_checks.memory.growth_said import GROW
+from gpudoctor_checks.memory.memory_limit import beside_another, reserve
 from gpudoctor_checks.memory.memory_remedies import FREE_GPU, MEASURE, ON_CPU, SMALLER, WHO, WITHOUT_XLA
 from gpudoctor_checks.memory.oom_events import SLIVER_BYTES, held_before, number, on_host, one_array
-from gpudoctor_checks.memory.ways_out import Need, classes, from_dump, ways
+from gpudoctor_checks.memory.ways_out import ways
 from gpudoctor_checks.said import events, first, log_finding, stated, unproven, weigh_program
 
 SHARED = re.compile(
@@ -55,16 +58,9 @@ def ran_out(log: Log, gpus: Gpus | None, baseline: Trial | None) -> Iterator[Fin
         told = Evidence(label="said", value=stated(log, "other")[:120], source="stated")
         summary = "Another process, by what is said, uses the same GPU, and an idle one keeps its memory."
         weight = weigh_program(SAID_SHARED, baseline)
+        fixes = (FREE_GPU, GROW)
         yield log_finding(
-            summary,
-            weight,
-            (),
-            FREE_GPU,
-            GROW,
-            cause="other-process",
-            know=WHO,
-            severity=Severity.WARNING,
-            more=(told,),
+            summary, weight, (), *fixes, cause="other-process", know=WHO, severity=Severity.WARNING, more=(told,)
         )
         return
     if not lines and not slices:
@@ -77,15 +73,20 @@ def ran_out(log: Log, gpus: Gpus | None, baseline: Trial | None) -> Iterator[Fin
     xla = [each for each in device if each.values.get("why") == "xla_code"]
     arrays = [each for each in dumps if one_array(each)]
     if (held := held_before(log, dumps, device, gpus)) is not None:
+        rest = next((each for each in reversed(held) if each.kind == "oom"), None)
+        shared = beside_another(from_dump(rest, tensors), gpus)
         summary = "TensorFlow got only a rest of the GPU: another process holds it."
-        yield log_finding(summary, weigh_program(0.9, baseline), held, FREE_GPU, cause="other-process", know=WHO)
+        weight = weigh_program(0.9, baseline)
+        yield log_finding(summary, weight, held, *shared, cause="other-process", know=WHO, more=sizes(rest, tensors))
     elif copies or slices or arrays:
         summary = "A whole array or data set is copied to the GPU."
         weight = weigh_program(0.9 if copies or (slices and lines) else 0.8 if arrays else 0.6, baseline)
         yield log_finding(summary, weight, (*copies, *slices, *arrays), ON_CPU, cause="data-on-gpu")
     elif xla:
         summary = "XLA finds no memory to load its code: TensorFlow has taken it."
-        yield log_finding(summary, weigh_program(0.85, baseline), xla, GROW, RESERVE, WITHOUT_XLA, cause="xla-memory")
+        yield log_finding(
+            summary, weigh_program(0.85, baseline), xla, GROW, reserve(gpus), WITHOUT_XLA, cause="xla-memory"
+        )
     elif device and not dumps and not tensors and any(number(each, "asked_bytes") >= SLIVER_BYTES for each in device):
         weight = weigh_program(0.6, baseline)
         summary = "TensorFlow cannot take its pool: another process or notebook seems to hold the GPU."
@@ -112,17 +113,17 @@ def _too_large(
     lines: tuple[LogEvent, ...], dumps: list[LogEvent], tensors: tuple[LogEvent, ...], trial: Trial | None
 ) -> Finding:
     """Advise a smaller batch only where a size was told: a leak and one large array print the same bare words."""
-    told = bool(dumps or tensors)
-    whole = [each for each in dumps if each.values.get("shortage") in {"full", "split_pool"}]
-    need = from_dump(whole[-1], tensors) if whole else Need()
+    sized = bool(dumps or tensors)
+    whole = next((each for each in reversed(dumps) if each.values.get("shortage") in {"full", "split_pool"}), None)
+    need = from_dump(whole, tensors)
     return log_finding(
         "Model and batch need more memory than the GPU has."
-        if told
+        if sized
         else "The GPU's memory ran out; the text does not tell why.",
-        weigh_program(0.85 if whole else 0.65 if told else 0.5, trial),
+        weigh_program(0.85 if whole else 0.65 if sized else 0.5, trial),
         lines,
-        *((*ways(need), unproven(FREE_GPU)) if told else (MEASURE, unproven(FREE_GPU))),
+        *((*ways(need), unproven(FREE_GPU)) if sized else (MEASURE, unproven(FREE_GPU))),
         cause="batch-too-large",
-        know=WHO if told else "",
-        more=classes(whole[-1], tensors) if whole else (),
+        know=WHO if sized else "",
+        more=sizes(whole, tensors),
     )

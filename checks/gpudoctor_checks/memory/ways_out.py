@@ -1,29 +1,25 @@
 """Ways to make a training fit, ranked, each with the peak that it is predicted to need: pure arithmetic on bounds.
 
 What a step needs is a part that is there whatever the batch (weights, gradients, moments) and a part that grows with it.
-From a line through measured peaks both are known. The dump of one allocator tells less than it seems: the request that
-failed need not be the step's last, so it bounds the need from below only. A bound without evidence is missing; a guess in
-its place would be believed.
+From a line through measured peaks both are known, from a dump (`dump_need`) a lower bound only. A bound without evidence is
+missing; a guess in its place would be believed. What float16 or the CPU saves is measured by no trial, so those peaks are
+called bounds, also by the line.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from gpudoctor.sdk import Evidence, Fix, LogEvent, Maybe, Missing, Peak, either
-from gpudoctor_checks.memory.oom_events import number
+from gpudoctor.sdk import Fix, Maybe, Missing, Peak, either
 from gpudoctor_checks.said import change, unproven
 
 # Of a pool: what tensors can take; the allocator cannot use every gap. Measured on the CPU's BFC allocator, 256 MiB,
 # TensorFlow 2.12 to 2.21: see child_ladder.USABLE_SHARE.
 USABLE_SHARE = 0.9
 MOST_PARTS = 64  # policy: a batch cut into more pieces keeps no GPU busy
-CLASSES_SHOWN = 3
 MOMENTS = 2  # Adam keeps two figures for each weight (Kingma and Ba, 2015)
 NO_DUMP = Missing("the text holds no whole dump of the allocator")
-NOT_THE_LAST = Missing("the request that failed need not be the step's last")
 NO_WEIGHTS = Missing("what the weights take is not known")
 
 
@@ -59,50 +55,6 @@ def from_line(*, fixed: float, each: float, batch: int, limit: int, weights: May
     )
 
 
-def from_dump(dump: LogEvent, tensors: Sequence[LogEvent]) -> Need:
-    """Return what one dump tells: what was in use and what was asked for; and the batch, as the first dimension of a tensor."""
-    asked, used, limit = (number(dump, name) for name in ("asked_bytes", "in_use_bytes", "limit_bytes"))
-    if not asked or not used:
-        return Need()
-    return Need(
-        low=used + asked,
-        high=NOT_THE_LAST,
-        growing_low=NOT_THE_LAST,
-        growing_high=used + asked,
-        limit=limit or Missing("the dump tells no limit"),
-        batch=next((first for each in tensors if (first := _first_dimension(each)) > 1), 0),
-        basis=f"the allocator's dump: {used / 2**20:.0f} MiB in use, {asked / 2**20:.0f} MiB asked for",
-    )
-
-
-def classes(dump: LogEvent, tensors: Sequence[LogEvent]) -> Iterator[Evidence]:
-    """Yield who holds the memory: the largest classes of chunks, and those that are shaped like the one asked for."""
-    source = f"log, line {dump.line}"
-    asked = number(dump, "asked_bytes")
-    batch = next((first for each in tensors if (first := _first_dimension(each)) > 1), 0)
-    for size, count in list(_holders(dump))[:CLASSES_SHOWN]:
-        alike = (
-            f", sized like the one asked for: grows with the batch if that is {batch}"
-            if batch and size == asked
-            else ""
-        )
-        yield Evidence(
-            label=f"{count} chunks of {size / 2**20:.4g} MiB{alike}", value=size * count, unit="bytes", source=source
-        )
-
-
-def _first_dimension(tensor: LogEvent) -> int:
-    first, _, rest = tensor.values.get("shape", "").strip("[]").partition(",")
-    return int(first) if rest and first.strip().isdecimal() else 0
-
-
-def _holders(dump: LogEvent) -> Iterator[tuple[int, int]]:
-    for part in dump.values.get("holders", "").split():
-        count, _, size = part.partition("x")
-        if count.isdecimal() and size.isdecimal():
-            yield int(size), int(count)
-
-
 def smaller(need: Need, parts: int) -> Peak:
     """Return the peak with a batch of one part."""
     return _bounds(need, _kept(need.growing_high, parts), _kept(need.growing_low, parts))
@@ -118,17 +70,24 @@ def accumulated(need: Need, parts: int) -> Peak:
 def mixed(need: Need) -> Peak:
     """Return the peak with float16 activations: at best half of what grows is saved, and float16 weights come on top."""
     halved = _bounds(need, _kept(need.growing_high, 2), 0)
-    return replace(halved, high_bytes=_sum(halved.high_bytes, _share(need.weights, 0.5)))
+    high = _sum(halved.high_bytes, _share(need.weights, 0.5))
+    return replace(
+        halved, high_bytes=high, bound=True, basis=f"{need.basis}; a bound: at best half of what grows is saved"
+    )
 
 
 def partly_on_cpu(need: Need) -> Peak:
     """Return the peak with layers on the CPU: at best all weights go with their gradients and moments."""
     moved = _share(need.weights, 2 + MOMENTS)
-    return _bounds(need, moved, 0 if not isinstance(moved, Missing) else moved)
+    peak = _bounds(need, moved, 0 if not isinstance(moved, Missing) else moved)
+    return replace(
+        peak, bound=True, basis=f"{need.basis}; a bound: at best all weights, gradients and moments are moved"
+    )
 
 
 def _bounds(need: Need, most_saved: Maybe[int], least_saved: Maybe[int]) -> Peak:
-    return Peak(low_bytes=_less(need.low, most_saved), high_bytes=_less(need.high, least_saved), basis=need.basis)
+    low, high = _less(need.low, most_saved), _less(need.high, least_saved)
+    return Peak(low_bytes=low, high_bytes=high, basis=need.basis, bound=isinstance(high, Missing))
 
 
 def _kept(growing: Maybe[int], parts: int) -> Maybe[int]:
@@ -178,16 +137,16 @@ def parts_needed(need: Need) -> int:
 def ways(need: Need) -> tuple[Fix, ...]:
     """Return the ways out: those that surely fit first, those that cannot fit last, else what changes least first."""
     parts = parts_needed(need)
-    size = f"{max(1, need.batch // parts)}" if need.batch else f"old // {parts}"
+    size = f"batch_size = {max(1, need.batch // parts)}" if need.batch else f"batch_size //= {parts}"
     offered = (
         _way(
             "gradient-accumulation",
             f"Same batch in {parts} parts, gradients added up",
-            f"optimizer = keras.optimizers.Adam(gradient_accumulation_steps={parts})  # Keras 3; and batch_size = {size}",
+            f"optimizer = keras.optimizers.Adam(gradient_accumulation_steps={parts})  # Keras 3; and {size}",
             accumulated(need, parts),
             need,
         ),
-        _way("smaller-batch", "Smaller batch", f"batch_size = {size}", smaller(need, parts), need),
+        _way("smaller-batch", "Smaller batch", size, smaller(need, parts), need),
         _way(
             "mixed-precision-memory",
             "Float16 activations",
