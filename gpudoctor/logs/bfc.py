@@ -28,11 +28,17 @@ CHUNK = re.compile(r"(InUse|Chunk|Free ) at (?:0x)?[0-9A-Fa-f]{4,16} (?:next \d{
 REST_OF_CHUNK = r" at (?:0x)?[0-9A-Fa-f]{4,16} (?:next \d{1,20} )?of size (\d{1,20})"
 FREE_CHUNKS = re.compile("Free " + REST_OF_CHUNK)
 USED_CHUNKS = (re.compile("InUse" + REST_OF_CHUNK), re.compile("Chunk" + REST_OF_CHUNK))
-RUN_WORDS = ("InUse at ", "Chunk at ", "Free  at ", "Bin (")
+RUN_WORDS = ("InUse at ", "Chunk at ", "Free  at ", "Bin (")  # of the lines that come in thousands
+# What stands once in each line of a dump between its head and END; a line of anything else has none of them.
+WHOLE_WORDS = (
+    *RUN_WORDS, "Bin for ", "Next region", "Chunks by size", "Chunks of size",
+    "Sum Total", "_limit_: ", "Stats:", "Limit: ", "InUse: ", "NumAllocs: ", "MaxAllocSize: ", "Reserved: ",
+)  # fmt: skip
 REGION = re.compile(r"Next region of size (\d{1,20})")
 BIN = re.compile(r"Bin \((\d{1,20})\): .{0,160}? in use in bin\. (\S{1,20}) client-requested in use in bin")
 SUMMARY = re.compile(r"(\d{1,9}) Chunks of size (\d{1,20}) totalling ")
 STAT = re.compile(r"\b(Limit|InUse|MaxInUse): {1,60}(\d[\d.]{0,20}(?:[KMGT]i)?B?)\s*$")
+STATS = re.compile(r"\b(Limit|InUse|MaxInUse): {1,60}(\d[\d.]{0,20}(?:[KMGT]i)?B?)[^\S\n]*$", re.MULTILINE)
 # The pool's summary has had four wordings.
 POOL = (
     re.compile(r"total_region_allocated_bytes_: (\d{1,20}) memory_limit_: (\d{1,20})"),
@@ -46,6 +52,7 @@ DUMP_NAME = re.compile(r"BFCAllocator dump for (\w{1,60})")
 ROUNDING_SHARE = 0.05
 MAX_SIZES = 4096  # distinct chunk sizes remembered; a dump of a real training has tens to hundreds
 SIZES_SHOWN = 5
+LONGEST_COUNT, LONGEST_SIZE = 10, 21  # characters before and behind "Chunks of size" that hold its numbers
 SMALLEST_BIN = 256  # the first bin that a dump names
 NOT_SAID = Missing("not in the text")
 CUT = Missing("the dump is cut")
@@ -150,7 +157,16 @@ class DumpReader:
         """Take the line; return whether it belonged to a dump."""
         if " at " in line and self._chunk(line):
             return True
+        if (
+            stat := STAT.match(line)
+        ) is not None:  # most lines of a short dump are these, and nothing stands before them
+            self._stat(stat)
+            return True
         return self._frame(line) or self._sums(line)
+
+    def _stat(self, match: re.Match[str]) -> None:
+        told = match[2]
+        self._stats[match[1]] = int(told) if told.isdecimal() else size_bytes(told) or 0
 
     def feed_run(self, text: str) -> None:
         """Take many lines of chunks at once: a dump has thousands, and one by one they cost three times as much."""
@@ -166,8 +182,37 @@ class DumpReader:
                 if number in self._sizes or len(self._sizes) < MAX_SIZES:
                     self._sizes[number] += count
 
-        for number, told in BIN.findall(text):
-            self._bin(number, told)
+        if "Bin" in text:
+            self._head = self._head or ("Bin for " in text and "Chunk State" in text)
+            for number, told in BIN.findall(text):
+                self._bin(number, told)
+        for size in REGION.findall(text):
+            self._regions += 1
+            self._region_bytes += int(size)
+        self._sums_of_run(text)
+
+    def _sums_of_run(self, text: str) -> None:
+        """Take the sums at a dump's end; each search begins where its word first stands."""
+        # cut at the words: a search for the number before them would try each digit of each line
+        before, *rest = text.split(" Chunks of size ")
+        for part in rest:
+            count, size = before[-LONGEST_COUNT:].rpartition(" ")[2], part[:LONGEST_SIZE].partition(" ")[0]
+            if count.isdecimal() and size.isdecimal() and len(self._summary) < MAX_SIZES:
+                self._summary[int(size)] += int(count)
+            before = part
+        if (at := text.find("Sum Total")) >= 0 and (match := SUM_TOTAL.search(text, at)) is not None:
+            self._summed_bytes = size_bytes(match[1])
+        if (at := text.find("_limit_: ")) >= 0:
+            self._pool(text, text.rfind("\n", 0, at) + 1)
+        if (at := text.find("Limit: ")) >= 0 or (at := text.find("InUse: ")) >= 0:
+            for match in STATS.finditer(text, max(0, at - len("Max"))):
+                self._stat(match)
+
+    def _pool(self, text: str, start: int = 0) -> bool:
+        found = next((match for pattern in POOL if (match := pattern.search(text, start)) is not None), None)
+        if found is not None:
+            self._pool_bytes, self._limit_bytes = size_bytes(found[1].rstrip(",")), size_bytes(found[2].rstrip(","))
+        return found is not None
 
     def _bin(self, number: str, told: str) -> None:
         if int(number) == SMALLEST_BIN:
@@ -215,12 +260,9 @@ class DumpReader:
                 self._summary[int(match[2])] += int(match[1])
             return True
         if (match := STAT.search(line)) is not None:
-            self._stats[match[1]] = size_bytes(match[2]) or 0
+            self._stat(match)
             return True
-        found = next((match for pattern in POOL if (match := pattern.search(line)) is not None), None)
-        if found is not None:
-            self._pool_bytes, self._limit_bytes = size_bytes(found[1].rstrip(",")), size_bytes(found[2].rstrip(","))
-        return found is not None
+        return self._pool(line)
 
     def started(self) -> bool:
         """Tell whether anything was read that only a dump holds."""

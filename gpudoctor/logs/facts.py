@@ -56,6 +56,7 @@ KEPT = (
     "other",
     "libcuda",
     "storage",
+    "said_by",
 )
 
 

@@ -33,7 +33,7 @@ def read_texts(names: Iterable[str]) -> tuple[LogEvent, ...]:
     offset = 0
     for name in names:
         for event in _events_of(name):
-            last = replace(event, line=event.line + offset)
+            last = replace(event, line=event.line + offset) if offset else event
             folded.add(last, always=last.kind == TEXT_END)
             if last.kind == TEXT_END:
                 offset = last.line

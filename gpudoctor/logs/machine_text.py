@@ -21,9 +21,9 @@ MULTIPROCESSORS = re.compile(r"(\d{1,3}) (?:multiprocessors|SMs)\b", re.IGNORECA
 # Source: NVIDIA, CUDA GPU Compute Capability (also the legacy page).
 SERIES = (
     (r"\b(?:rtx )?50[5-9]0\b|\brtx 5\d{3} series", "12.0"),
-    (r"\brtx 40\d0\b|\bada\b", "8.9"),
-    (r"\brtx 30\d0\b|\brtx a\d{4}\b", "8.6"),
-    (r"\brtx 20\d0\b|\bgtx 16\d0\b|\bturing\b|\bmx ?(?:450|550)\b", "7.5"),
+    (r"\b(?:rtx )?40[5-9]0\b|\bada\b", "8.9"),
+    (r"\b(?:rtx )?30[5-9]0\b|\brtx a\d{4}\b", "8.6"),
+    (r"\b(?:rtx )?20[678]0\b|\bgtx 16\d0\b|\bturing\b|\bmx ?(?:450|550)\b", "7.5"),
     (r"\bvolta\b|\btitan v\b", "7.0"),
     (r"\b(?:gtx )?10[1-8]0\b|\bpascal\b|\btitan xp\b|\bmx ?[1-3]\d0\b|\bquadro p\d{3,4}\b", "6.1"),
     (r"\b(?:gtx )?9[5-8]0m?\b|\bquadro m\d{4}\b|\bmaxwell\b", "5.2"),

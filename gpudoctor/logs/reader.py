@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from itertools import chain, islice
 
-from gpudoctor.logs import bfc
+from gpudoctor.logs import bfc, forms
 from gpudoctor.logs.pattern import Pattern
 from gpudoctor.logs.patterns import PATTERNS
 from gpudoctor.logs.patterns.memory import OOM
@@ -36,7 +36,12 @@ class EventReader:
 
     def __init__(self, patterns: tuple[Pattern, ...] = PATTERNS) -> None:
         """Take the table; a caller may bring a longer one."""
-        self._sieve = Sieve(chain((each.anchor for each in patterns), bfc.ANCHORS), runs=bfc.RUN_WORDS)
+        self._sieve = Sieve(
+            chain((each.anchor for each in patterns), bfc.ANCHORS, (forms.HEADING,)),
+            runs=bfc.RUN_WORDS,
+            whole=bfc.WHOLE_WORDS,
+            end=bfc.END,
+        )
         self._patterns = patterns
         self._chosen: dict[tuple[str, ...], tuple[Pattern, ...]] = {}
         self._line = 1
@@ -55,7 +60,10 @@ class EventReader:
         for line in self._sieve.lines(block):
             self._line += block.count("\n", counted, line.start)
             counted = line.start
-            if not self._said_before(line, again):
+            answer = forms.answered(block, line.start, self._line) if line.anchor == forms.HEADING else None
+            if answer is not None:
+                yield answer
+            elif not self._said_before(line, again):
                 yield from self._read(line)
         self._line += block.count("\n", counted)
         for body, (first, count) in again.items():
@@ -127,7 +135,9 @@ class EventReader:
         self._dump, self._oom = bfc.DumpReader(), None
         if dump.started():
             event = oom or LogEvent(kind=OOM, text="(the beginning of an allocator's dump is missing)", line=self._line)
-            yield replace(event, values={**event.values, **dump.result().values()})
+            # built anew: `replace` costs more than all the rest of a short dump's end
+            values = {**event.values, **dump.result().values()}
+            yield LogEvent(kind=event.kind, text=event.text, values=values, line=event.line, count=event.count)
         elif oom is not None:
             yield oom
 

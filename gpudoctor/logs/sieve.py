@@ -50,10 +50,16 @@ def _expression(node: Trie) -> str:
 class Sieve:
     """Passes the lines of a block that hold at least one anchor."""
 
-    def __init__(self, anchors: Iterable[str], runs: Iterable[str] = ()) -> None:
-        """Fold the anchors. `runs`: what stands in each of the lines that come in thousands."""
-        listed, self._runs = tuple(anchors), tuple(runs)
-        self._begins = frozenset(each for each in listed if any(run.startswith(each) for run in self._runs))
+    def __init__(
+        self, anchors: Iterable[str], runs: Iterable[str] = (), *, whole: Iterable[str] = (), end: str = ""
+    ) -> None:
+        """Fold the anchors. `runs`: what stands in each of the lines that come in thousands.
+
+        `whole`: what stands once in each line before the line with `end`, where a run has such an end: a short one is then
+        taken in one look.
+        """
+        listed, self._runs, self._end = tuple(anchors), tuple(runs), end
+        self._whole = tuple(whole) or self._runs
         self._search = re.compile(trie_expression(listed))
 
     def lines(self, block: str) -> Iterator[Line]:
@@ -65,7 +71,7 @@ class Sieve:
             start = max(position, at - BEFORE, block.rfind("\n", position, at) + 1)
             if returns:
                 start = max(start, block.rfind("\r", position, at) + 1)
-            if match[0] in self._begins and (stop := self._end_of_run(block, start)) > after:
+            if block.startswith(self._whole, at) and (stop := self._end_of_run(block, start)) > after:
                 yield Line(start, block[start:stop], match[0])
                 position = stop
                 continue
@@ -79,16 +85,27 @@ class Sieve:
 
     def _end_of_run(self, block: str, start: int) -> int:
         """Return where the run ends: pieces with as many lines as such words, larger and larger ones."""
+        if self._end and (found := block.find(self._end, start, start + LONGEST_RUN)) > start:
+            stop = block.rfind("\n", start, found) + 1
+            if stop > start and self._pure(block, start, stop, self._whole):
+                return stop
         end, step = start, SHORTEST_RUN
         while end < len(block):
             stop = block.rfind("\n", end, end + step) + 1
-            if stop > end and block.count("\n", end, stop) == sum(block.count(run, end, stop) for run in self._runs):
+            if stop > end and self._pure(block, end, stop, self._runs):
                 end, step = stop, min(2 * step, LONGEST_RUN)
             elif step == SHORTEST_RUN:
                 break
             else:
                 step = SHORTEST_RUN
         return end
+
+    @staticmethod
+    def _pure(block: str, start: int, stop: int, words: tuple[str, ...]) -> bool:
+        left = block.count("\n", start, stop)
+        for word in words:
+            left -= block.count(word, start, stop)
+        return left == 0
 
     def anchors(self, text: str) -> tuple[str, ...]:
         """Return the anchors that the text holds, in their order, each once."""

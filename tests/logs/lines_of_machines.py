@@ -277,4 +277,45 @@ OLDER: tuple[Expected, ...] = (
     ("Is GPU Available: []", "visible_gpus", {"count": "0"}),
     ("[PhysicalDevice(name='/physical_device:CPU:0', device_type='CPU')]", "visible_gpus", {"count": "0"}),
 )
-MACHINES = (*PRESSURE, *SPEED, *KERNEL, *PACKAGES, *FACTS, *LATER, *OLDER)
+NAMED_LATER: tuple[Expected, ...] = (
+    (
+        "[cuda_driver.h:operator()@92] CUDA Error CUDA_ERROR_NO_DEVICE: no device while calling init (cuInit)",
+        "cuinit_failed",
+        {"code": "100"},
+    ),
+    ("CudaAPIError: [100] Call to cuInit results in CUDA_ERROR_NO_DEVICE", "cuinit_failed", {"code": "100"}),
+    (
+        "Error 804: forward compatibility was attempted on non supported HW",
+        "cuinit_failed",
+        {"code": "804", "name": "CUDA_ERROR_COMPAT_NOT_SUPPORTED_ON_DEVICE"},
+    ),
+    (
+        "ERROR: This container was built for NVIDIA Driver Release 450.51 or later, but",
+        "driver_too_old",
+        {"needed": "450.51"},
+    ),
+    ("version 440.33.01 was detected and compatibility mode is UNAVAILABLE.", "fact", {"driver": "440.33.01"}),
+    ("               NVRM: fallen off the bus and is not responding to commands.", "gpu_lost", {}),
+    ("NVRM: nouveau, rivafb, nvidiafb or rivatv", "other_driver_holds", {}),
+    (
+        "Error! Bad return status for module build on kernel: 5.13.18-21.09.16.amdgpu.ubuntu (x86_64)",
+        "module_not_built",
+        {"kernel": "5.13.18-21.09.16.amdgpu.ubuntu"},
+    ),
+    (
+        "0/2 nodes are available: 2 Insufficient nvidia.com/gpu.",
+        "pod_waits",
+        {"nodes": "2", "resource": "nvidia.com/gpu"},
+    ),
+    (
+        "AttributeError: module 'tensorflow.compat.v2.__internal__' has no attribute 'tf2'",
+        "keras_clash",
+        {"why": "release"},
+    ),
+    ("Internal: no supported devices found for platform CUDA", "no_supported_device", {}),
+    *(
+        (f"{who} CUDA 12.4 and an RTX 3060", "fact", {"cuda": "12.4", "gpu": "RTX 3060", "said_by": "reporter"})
+        for who in ("I have", "I am using", "I'm on", "My machine has")
+    ),
+)
+MACHINES = (*PRESSURE, *SPEED, *KERNEL, *PACKAGES, *FACTS, *LATER, *OLDER, *NAMED_LATER)

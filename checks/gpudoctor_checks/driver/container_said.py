@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from gpudoctor.sdk import Finding, Host, Log, Trial, check, weigh_unusable
+from gpudoctor.sdk import Finding, Host, Log, Trial, check, either, weigh_unusable
 from gpudoctor_checks.remedies import give_container_gpu
 from gpudoctor_checks.said import by_hand, command, container_of, events, log_finding, on_windows
 
@@ -27,6 +27,21 @@ TOOLKIT = command(
     minutes=10,
 )
 
+NO_CUDA_ON_MAC = by_hand(
+    "start-without-gpu",
+    "Start it without the GPU: macOS has no CUDA",
+    "Take --gpus, or the reservation of devices in the compose file, away; for CUDA use a Linux machine with an NVIDIA GPU",
+    why="no container on a Mac can be given an NVIDIA GPU",
+)
+OFFER_GPUS = by_hand(
+    "offer-gpus-to-pods",
+    "Let the nodes offer their GPUs",
+    "No GPU listed there: on each GPU node the driver and the container toolkit as the runtime's default, then NVIDIA's device"
+    " plugin or GPU operator. GPUs listed: other pods hold them, or a taint keeps this pod away",
+    why="the scheduler places a pod only where a node offers what it asks for",
+    minutes=20,
+)
+SEE_OFFER = "kubectl get nodes -o custom-columns='NODE:.metadata.name,GPUS:.status.allocatable.nvidia\\.com/gpu'"
 DESKTOP = by_hand(
     "docker-desktop-wsl2",
     "Let Docker Desktop use its WSL2 backend",
@@ -45,10 +60,23 @@ DESKTOP = by_hand(
 )
 def without_gpu(log: Log, host: Host | None, baseline: Trial | None) -> Iterator[Finding]:
     """Believe the image's own banner and the runtime's own words."""
+    if waits := events(log, "pod_waits"):
+        yield log_finding(
+            f"No node has a free {waits[0].values.get('resource', 'GPU')}: the pod is not started.",
+            weigh_unusable(0.9, baseline),
+            waits,
+            OFFER_GPUS,
+            cause="container-no-gpu",
+            know=SEE_OFFER,
+        )
     banner, runtime = events(log, "container_without_driver"), events(log, "container_runtime")
     if not banner and not runtime:
         return
     lacks = any(each.values.get("why") == "toolkit" for each in runtime)
+    if lacks and host is not None and either(host.os, "") == "darwin":
+        summary = "Docker on a Mac has no NVIDIA GPU to give."
+        yield log_finding(summary, weigh_unusable(0.9, baseline), runtime, NO_CUDA_ON_MAC, cause="container-no-gpu")
+        return
     give = give_container_gpu(container_of(host) or "docker")
     yield log_finding(
         "Docker cannot give a GPU to a container: the toolkit is missing."

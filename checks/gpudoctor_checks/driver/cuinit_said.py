@@ -32,6 +32,7 @@ from gpudoctor_checks.driver.cuinit_events import (
     IN_USE,
     LIKELY,
     NEWER_TOOLS,
+    NO_DEVICE,
     NO_LIBCUDA,
     NOT_FOUND,
     NOT_READY,
@@ -45,7 +46,7 @@ from gpudoctor_checks.driver.cuinit_events import (
     read_cuinit,
     told_elsewhere,
 )
-from gpudoctor_checks.driver.cuinit_shadows import shadowed, stub_found
+from gpudoctor_checks.driver.cuinit_shadows import shadow_likely, shadowed, stub_found
 from gpudoctor_checks.said import container_of, first, log_finding, on_wsl
 
 BESIDE = 0.45  # policy: a surer trouble is told in the same text
@@ -77,7 +78,7 @@ def cannot_start(log: Log, host: Host | None, env: Environment | None, baseline:
             cause="uvm-not-ready",
             know=SEE_NODES,
         )
-    elif code == STUB or (code == NO_LIBCUDA and on_wsl(host)):
+    elif code == STUB or (code == NO_LIBCUDA and on_wsl(host)) or (code == NO_DEVICE and shadow_likely(host, env)):
         yield from stub_found(lines, host, baseline)
     elif code == NOT_FOUND:
         yield log_finding(

@@ -6,7 +6,13 @@ from collections.abc import Iterator
 
 from gpudoctor.sdk import Environment, Evidence, Finding, Host, Log, LogEvent, Trial, weigh_unusable
 from gpudoctor_checks.driver.cuinit_events import FIND_LIBCUDA, LIKELY, SEE_LIBCUDA, WSL_FIRST
-from gpudoctor_checks.said import events, first, log_finding, on_wsl
+from gpudoctor_checks.said import container_of, events, first, log_finding, on_wsl
+
+
+def shadow_likely(host: Host | None, env: Environment | None) -> bool:
+    """Return whether "no device" means a Linux driver's libcuda inside WSL: no container and no variable hides the GPU."""
+    hidden = env is not None and env.get("CUDA_VISIBLE_DEVICES") is not None
+    return on_wsl(host) and not container_of(host) and not hidden
 
 
 def shadowed(log: Log, host: Host | None, env: Environment | None, trial: Trial | None) -> Iterator[Finding]:

@@ -31,6 +31,7 @@ from gpudoctor_checks.driver.cuinit_events import (
     read_cuinit,
     told_elsewhere,
 )
+from gpudoctor_checks.driver.cuinit_shadows import shadow_likely
 from gpudoctor_checks.driver.gpu_hidden import NAME
 from gpudoctor_checks.remedies import give_container_gpu
 from gpudoctor_checks.said import container_of, log_finding, on_wsl, outside, trained_on, unproven
@@ -51,6 +52,8 @@ def no_device(log: Log, host: Host | None, env: Environment | None, baseline: Tr
     code, lines, alone = read_cuinit(log)
     if code not in {NO_DEVICE, BAD_DEVICE, NO_LIBCUDA} or (code == NO_LIBCUDA and on_wsl(host)):
         return
+    if code == NO_DEVICE and shadow_likely(host, env):
+        return  # GD151 tells it
     if told_elsewhere(log):
         raise NotApplicable("the log names a fault of the driver's parts: see GD152 and GD153")
     value = env.get(NAME) if env is not None else None

@@ -17,20 +17,26 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from gpudoctor.sdk import Finding, Fix, Host, Kernel, Log, LogEvent, Trial, check, either, weigh_unusable
+from gpudoctor.sdk import Finding, Fix, Gpus, Host, Kernel, Log, LogEvent, Trial, check, either, weigh_unusable
+from gpudoctor_checks.driver.mig_instances import ONE_EACH
 from gpudoctor_checks.driver.silent_remedies import (
     AGAIN,
     BLACKLIST,
     ENROL,
+    FITTING_KERNEL,
     JOIN_GROUP,
     KEEP,
     MAKE_INSTANCE,
     MIG_OFF,
     READ_ONLY,
     REBUILD,
+    SEE_BUILD,
+    SEE_HOLDER,
     WHY,
 )
 from gpudoctor_checks.said import container_of, events, log_finding
+
+SECOND_INSTANCE = 0.7  # policy: MIG mode is known, which instance was asked for is not
 
 
 @check(
@@ -41,8 +47,15 @@ from gpudoctor_checks.said import container_of, events, log_finding
     cause=("kernel-module-not-loaded", "nvml-lost-in-container", "device-permission-mode", "mig"),
     core=False,
 )
-def silent(log: Log, host: Host | None, kernel: Kernel | None, baseline: Trial | None) -> Iterator[Finding]:
+def silent(
+    log: Log, host: Host | None, kernel: Kernel | None, gpus: Gpus | None, baseline: Trial | None
+) -> Iterator[Finding]:
     """Tell a refused module from a container that lost its permissions."""
+    none_for_this = events(log, "no_supported_device")
+    if none_for_this and gpus is not None and any(either(each.mig_mode, "") == "enabled" for each in gpus):
+        weight, know = weigh_unusable(SECOND_INSTANCE, baseline), 'nvidia-smi -L; echo "$CUDA_VISIBLE_DEVICES"'
+        summary = "A process sees one MIG instance only; this one asks for another, or for none that exists."
+        yield log_finding(summary, weight, none_for_this, ONE_EACH, cause="mig", know=know)
     failed = events(log, "nvml_failed", "nvidia_smi_failed")
     errors = " ".join(each.values.get("error", "").lower() for each in failed)
     groups = [each for each in events(log, "device_cgroup") if each.values.get("mode") in READ_ONLY]
@@ -79,7 +92,10 @@ def _not_loaded(
 ) -> Iterator[Finding]:
     """Name what keeps the module out, where the text or the machine tells it; else what to ask first."""
     refused, nouveau = events(log, "module_refused"), events(log, "nouveau_holds")
-    missing = events(log, "module_missing")
+    missing, unbuilt, other = (
+        events(log, each) for each in ("module_missing", "module_not_built", "other_driver_holds")
+    )
+    know = WHY
     silent_driver = [
         each
         for each in failed
@@ -88,6 +104,13 @@ def _not_loaded(
     fixes: tuple[Fix, ...]
     if nouveau or (kernel is not None and either(kernel.nouveau_loaded, False)):
         summary, fixes = "nouveau holds the GPU, so NVIDIA's module cannot load.", (BLACKLIST,)
+    elif other:
+        summary, fixes = "Another kernel driver holds the GPU, mostly nouveau.", (BLACKLIST,)
+        know = SEE_HOLDER
+    elif unbuilt:
+        kernel_name = unbuilt[0].values.get("kernel", "this")
+        summary, fixes = f"NVIDIA's module does not compile for the kernel {kernel_name}.", (FITTING_KERNEL,)
+        know = SEE_BUILD
     elif refused:
         summary, fixes = "Secure Boot refuses the NVIDIA kernel module.", (ENROL,)
     elif missing:
@@ -99,6 +122,6 @@ def _not_loaded(
         )
     else:
         return
-    lines = (*refused, *nouveau, *missing, *failed)
+    lines = (*refused, *nouveau, *other, *unbuilt, *missing, *failed)
     weight = weigh_unusable(0.9, trial)
-    yield log_finding(summary, weight, lines, *fixes, cause="kernel-module-not-loaded", know=WHY)
+    yield log_finding(summary, weight, lines, *fixes, cause="kernel-module-not-loaded", know=know)

@@ -24,6 +24,14 @@ REBUILD = command(
     "sudo apt install linux-headers-$(uname -r) && sudo dkms autoinstall && sudo modprobe nvidia",
     why="a new kernel needs the module built for it",
 )
+FITTING_KERNEL = by_hand(
+    "boot-other-kernel",
+    "Boot a kernel that this driver builds for",
+    "Choose the distribution's own kernel at boot, or install a newer driver; the reason is in /var/lib/dkms/nvidia/*/build/make.log",
+    why="this driver's source does not compile for this kernel",
+)
+SEE_BUILD = "uname -r; dkms status; tail -n 30 /var/lib/dkms/nvidia/*/build/make.log"
+SEE_HOLDER = "lspci -nnk -d 10de:  # 'Kernel driver in use'"
 AGAIN = command(
     "recreate-container",
     "Create the container again",

@@ -40,8 +40,19 @@ from gpudoctor_checks.libraries.libraries_remedies import (
     in_conda,
 )
 from gpudoctor_checks.libraries.provide import mend_runpath
-from gpudoctor_checks.said import events, first, log_finding, on_wsl, release, stated, trained_on, unproven
+from gpudoctor_checks.said import (
+    container_of,
+    events,
+    first,
+    log_finding,
+    on_wsl,
+    release,
+    stated,
+    trained_on,
+    unproven,
+)
 
+IN_CONTAINER = "nvidia-smi  # in the container: without an answer it has no GPU; with one its image lacks CUDA"
 BESIDE = 0.45  # policy: what ended the run is told elsewhere in the text
 
 
@@ -98,7 +109,7 @@ def not_opened(
         (*named, *unnamed),
         *_graded(log, fixes_for(version, library, log, host, python, tensorflow, capabilities, named=bool(named))),
         cause="missing-cuda-libs",
-        know=NAME_IT if not named else "",
+        know="" if named else IN_CONTAINER if container_of(host) and first(log, "cudart_not_loaded") else NAME_IT,
     )
 
 

@@ -34,6 +34,8 @@ from gpudoctor_checks.remedies import RUN_NGC, install_driver, install_release_f
 from gpudoctor_checks.said import events, log_finding
 
 BAD_PTX = frozenset({"CUDA_ERROR_INVALID_PTX", "CUDA_ERROR_INVALID_IMAGE"})
+# what a launch says after a kernel could not be loaded; on a GPU that the build knows it has other reasons
+NO_HANDLE = "CUDA_ERROR_INVALID_HANDLE"
 NEW_PTX = "CUDA_ERROR_UNSUPPORTED_PTX_VERSION"
 SEE = "nvidia-smi --query-gpu=name,compute_cap,driver_version --format=csv"
 
@@ -66,9 +68,11 @@ def cannot_run(
     errors = events(log, "cuda_error")
     bad = [each for each in errors if each.values.get("name") in BAD_PTX]
     new = [each for each in errors if each.values.get("name") == NEW_PTX]
+    capability = capability_of(log, devices)
+    if capability >= BLACKWELL or not capability:
+        bad += [each for each in errors if each.values.get("name") == NO_HANDLE and each.values.get("call")]
     if not image and not bad and not new:
         return
-    capability = capability_of(log, devices)
     known = (capability,) if capability else ()
     if new and capability < BLACKWELL:
         yield log_finding(

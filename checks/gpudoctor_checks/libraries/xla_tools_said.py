@@ -18,7 +18,7 @@ import re
 from collections.abc import Iterator
 
 from gpudoctor.sdk import Environment, Finding, Fix, Host, Log, Python, Severity, Trial, check, either, weigh_faulty
-from gpudoctor_checks.said import by_hand, command, container_of, events, log_finding, stated
+from gpudoctor_checks.said import by_hand, command, container_of, events, log_finding, on_windows, stated
 
 FLAG = re.compile(r"--xla_gpu_cuda_data_dir=(\S+)")
 ENVIRONMENT = re.compile(r"/envs/([^/\s]+)")
@@ -44,6 +44,14 @@ PIP_NVCC = command(
     " 'import nvidia.cuda_nvcc as c; print(list(c.__path__)[0])')  # in conda: conda install -c nvidia cuda-nvcc",
     why="it brings libdevice and ptxas",
     minutes=5,
+)
+SEE_ON_WINDOWS = 'echo %XLA_FLAGS% & where /R "%CUDA_PATH%" libdevice.10.bc'
+ON_WINDOWS = command(
+    "libdevice-beside-script",
+    "Put libdevice where XLA looks",
+    'xcopy /E /I "%CUDA_PATH%\\nvvm\\libdevice" nvvm\\libdevice',
+    why="XLA also looks in the folder it is started in; XLA_FLAGS takes no path with spaces",
+    minutes=1,
 )
 FULL_IMAGE = by_hand(
     "image-with-ptxas",
@@ -91,7 +99,7 @@ def lacking(
         lines,
         *_fixes(log, python, host, only_ptxas=not device),
         cause="xla-libdevice-ptxas",
-        know=SEE if device else "",
+        know=(SEE_ON_WINDOWS if on_windows(host) else SEE) if device else "",
         severity=Severity.ERROR if device else Severity.WARNING,
     )
 
@@ -106,5 +114,5 @@ def _elsewhere(folder: str, env: Environment | None, python: Python | None) -> b
 
 def _fixes(log: Log, python: Python | None, host: Host | None, *, only_ptxas: bool) -> tuple[Fix, ...]:
     conda = stated(log, "conda") == "yes" or (python is not None and either(python.manager, "") == "conda")
-    tools = CONDA_NVCC if conda else PIP_NVCC
+    tools = ON_WINDOWS if on_windows(host) else CONDA_NVCC if conda else PIP_NVCC
     return (FULL_IMAGE, tools) if only_ptxas and container_of(host) else (tools,)

@@ -9,6 +9,8 @@ from gpudoctor_checks.said import by_hand, command
 
 FIRST_WITH_NUMPY_2 = "2.18"  # the wheels' own requirement (tensorflow_releases)
 FIRST_WITH_KERAS_3 = "2.16"
+# Keras 2.4 hands every call on to tensorflow.keras (its release notes); TensorFlow 2.6 is the first that requires a Keras
+FIRST_WITH_KERAS_BESIDE, LAST_THAT_HANDS_ON = "2.6", "==2.4.3"
 SEE = "python -m pip list | grep -iE 'tensorflow|keras|numpy|protobuf'"
 OLD_NUMPY = command(
     "pin-numpy",
@@ -99,6 +101,8 @@ def for_keras(version: str, *, missing: bool) -> Iterator[Fix]:
 def same_keras(version: str) -> Fix:
     wanted = tensorflow_releases.requirement_of(version, "keras") if versions.is_version(version) else None
     minor = f"=={versions.minor(version)}.*" if versions.is_version(version) else ""
+    if versions.is_version(version) and not versions.at_least(version, FIRST_WITH_KERAS_BESIDE):
+        wanted = LAST_THAT_HANDS_ON
     text = (
         f"python -m pip install 'keras{wanted or minor}'"
         if wanted or minor

@@ -49,6 +49,7 @@ ROWS = (
         "Capability: ",
         rf"(?:pciBusID: (?P<pci>[0-9A-Fa-f:.]{{5,20}}) )?name: (?P<gpu>[^\n]{{1,80}}?) computeCapability: (?P<compute_capability>{CAPABILITY})",
     ),
+    row("no_supported_device", "vices found for platform", r"no supported devices found for platform CUDA"),
     row(
         "no_kernel_image",
         "kernel image is available",

@@ -16,6 +16,26 @@ ROWS = (
         r"(?:(?P<name>CUDA_ERROR_[A-Z_]{1,60})|UNKNOWN ERROR \((?P<code>\d{1,4})\))(?:: (?P<message>[^\n;\[]{1,120}))?",
         refine=with_code_and_name,
     ),
+    # other programs' words for the same call: CUDA's own samples and bindings name the error, torch the number
+    row(
+        "cuinit_failed",
+        "(cuInit)",
+        r"(?P<name>CUDA_ERROR_[A-Z_]{1,60})[^\n]{0,80} \(cuInit\)",
+        refine=with_code_and_name,
+    ),
+    row(
+        "cuinit_failed",
+        "Init results in",
+        r"cuInit results in (?P<name>CUDA_ERROR_[A-Z_]{1,60})",
+        refine=with_code_and_name,
+    ),
+    row("cuinit_failed", "Error 80", r"\bError (?P<code>80[234]): ", refine=with_code_and_name),
+    # the banner of NVIDIA's images where the host's driver is too old, over two lines
+    row(
+        "driver_too_old",
+        "NVIDIA Driver Release ",
+        rf"This container was built for NVIDIA Driver Release (?P<needed>{VERSION}) or later",
+    ),
     row(
         "driver_library_mismatch",
         "DSO version",

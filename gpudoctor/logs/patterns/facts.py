@@ -1,11 +1,13 @@
 """What a text tells in passing about the machine: versions, GPUs, the system, `nvidia-smi` tables (kind `fact`).
 
-Only lines that a program prints, or that a form for bug reports asks for: a version in a sentence may be somebody else's.
+Only lines that a program prints, that a form for bug reports asks for, or in which somebody tells of the own machine: any
+other version in a sentence may be somebody else's.
 """
 
 from __future__ import annotations
 
 from gpudoctor.logs.pattern import row
+from gpudoctor.logs.told import BEGINNINGS, REST, told_by_person
 
 FACT = "fact"
 NUMBER = r"\d{1,3}(?:\.\d{1,4}){1,3}"
@@ -20,11 +22,19 @@ def windows_python(values: dict[str, str]) -> dict[str, str]:
 
 
 ROWS = (
+    *(row(FACT, begins, rf"\b{begins}{REST}", refine=told_by_person) for begins in BEGINNINGS),
     row(
         FACT,
         "Driver Version: ",
         rf"Driver Version: (?P<driver>{NUMBER})(?:\s{{1,20}}CUDA Version: (?P<driver_cuda>{NUMBER}))?",
         source="nvidia-smi",
+    ),
+    row(
+        FACT,
+        "was detected and compat",
+        rf"version (?P<driver>{NUMBER}) was detected and compatibility mode",
+        container="docker",
+        image="ngc",
     ),
     row("driver_cuda_unknown", "CUDA Version: ERR", r"CUDA Version: ERR!"),
     *(

@@ -13,6 +13,7 @@ ROWS = (
         r"NVRM: Xid \(PCI:(?P<pci>[0-9A-Fa-f:.]{5,20})\): (?P<code>\d{1,3})(?P<message>,[^\n]{0,160})?",
     ),
     row("gpu_lost", "GPU has fallen", r"GPU has fallen off the bus"),
+    row("gpu_lost", "NVRM: fallen off", r"NVRM: fallen off the bus and is not responding"),
     row("gpu_lost", "GPU is lost", r"GPU is lost"),
     row(
         "gpu_lost",
@@ -46,6 +47,13 @@ ROWS = (
     row("module_missing", "FATAL: Module nvidia", r"FATAL: Module nvidia(?:-current|_uvm)? not found"),
     row("nouveau_holds", "Nouveau kernel driver", r"Nouveau kernel driver is currently in use"),
     row("nouveau_holds", "Kernel driver in use: nouveau", r"Kernel driver in use: nouveau"),
+    # the loader lists the candidates and does not say which of them it is
+    row("other_driver_holds", "NVRM: nouveau, ", r"NVRM: nouveau, [\w, ]{4,40}"),
+    row(
+        "module_not_built",
+        "Bad return status",
+        r"Bad return status for module build on kernel: (?P<kernel>[\w.+\-]{3,80})",
+    ),
     row(
         "module_in_use",
         "ERROR: Module nvidia",
@@ -72,6 +80,11 @@ ROWS = (
         why="toolkit",
     ),
     row("container_runtime", "Unknown runtime specified", r"Unknown runtime specified nvidia", why="toolkit"),
+    row(
+        "pod_waits",
+        "Insufficient nvidia.com/",
+        r"(?P<nodes>\d{1,5}) Insufficient (?P<resource>nvidia\.com/[\w.\-]{1,40}\w)",
+    ),
     row(
         "container_runtime",
         "vidia-container-cli: ",

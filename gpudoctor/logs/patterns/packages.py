@@ -46,7 +46,8 @@ ROWS = (
     row(
         KERAS,
         "Keras 3",
-        r"(?P<message>(?:is not supported in|yet supported|version of Keras is) Keras 3|Keras 3 only supports|Keras 3, but this is not)",
+        r"(?P<message>(?:(?:is not supported in|yet supported|version of Keras is) )?Keras 3, but this is not yet supported[^\n]{0,160}|"
+        r"(?:is not supported in|yet supported|version of Keras is) Keras 3|Keras 3 only supports|Keras 3, but this is not)",
     ),
     row(KERAS, "Please install the backwards-compatible tf-keras", r"install the backwards-compatible tf-keras"),
     row(KERAS, "A KerasTensor cannot", r"A KerasTensor cannot be used as input to a TensorFlow function"),
@@ -81,6 +82,7 @@ ROWS = (
         r"module 'tensorflow\.compat\.v2\.__internal__' has no attribute 'register_\w{1,60}'",
         why="release",
     ),
+    row(KERAS, "bute 'tf2'", r"module 'tensorflow\.compat\.v2\.__internal__' has no attribute 'tf2'", why="release"),
     row(
         KERAS,
         "_config' from 'tensorflow",

@@ -1,0 +1,132 @@
+"""What a form for bug reports and a sentence of the first person tell of the machine."""
+
+from __future__ import annotations
+
+import pytest
+
+from gpudoctor.logs.facts import merged, snapshot_of
+from gpudoctor.logs.reader import read_events
+
+FORM = """### Issue type
+
+Bug
+
+### TensorFlow version
+
+{tf}
+
+### OS platform and distribution
+
+Windows 11 24h2
+
+### Python version
+
+3.11(Microsoft Store)
+
+### CUDA/cuDNN version
+
+{cuda}
+
+### GPU model and memory
+
+{gpu}
+
+### Current behavior?
+
+```shell
+the rest
+```
+"""
+
+
+def facts_of(text: str) -> dict[str, str]:
+    return merged(read_events(text.splitlines()), {})
+
+
+def form(tf: str = "2.16.1", cuda: str = "12.4", gpu: str = "RTX 4080") -> dict[str, str]:
+    return facts_of(FORM.format(tf=tf, cuda=cuda, gpu=gpu))
+
+
+def test_a_form_tells_the_machine_and_that_the_reporter_said_so() -> None:
+    facts = form()
+
+    assert facts["tf"] == "2.16.1"
+    assert facts["os"] == "windows"
+    assert facts["python"] == "3.11"
+    assert facts["cuda"] == "12.4"
+    assert facts["gpu"] == "RTX 4080"
+    assert facts["said_by"] == "reporter"
+
+
+@pytest.mark.parametrize(
+    ("answer", "cuda", "cudnn"),
+    [
+        ("CUDA 12.4 / cuDNN 8.9", "12.4", "8.9"),
+        ("11.6r11.6/8.6", "11.6", "8.6"),
+        ("CUDA 8.0, cuDNN v5.1", "8.0", "5.1"),
+        ("8.1", None, None),
+        ("CUDA Version (from nvidia-smi): 13.0", None, None),
+        ("N/A", None, None),
+    ],
+)
+def test_numbers_of_cuda_and_cudnn_are_told_apart(answer: str, cuda: str | None, cudnn: str | None) -> None:
+    facts = form(cuda=answer)
+
+    assert (facts.get("cuda"), facts.get("cudnn")) == (cuda, cudnn)
+
+
+@pytest.mark.parametrize("answer", ["_No response_", "none", "N/A", "", "unknown"])
+def test_a_heading_that_nobody_answered_is_no_fact(answer: str) -> None:
+    assert "tf" not in form(tf=answer)
+    assert "gpu" not in form(gpu=answer)
+
+
+@pytest.mark.parametrize("name", ["4080 RTX", "RTX4060", "5070TI", "Nvidia GeForce 1060 3GB"])
+def test_a_gpu_as_people_write_it_has_its_compute_capability(name: str) -> None:
+    snapshot = snapshot_of(read_events(FORM.format(tf="2.18", cuda="12.5", gpu=name).splitlines()))
+
+    assert snapshot.gpus is not None
+    assert isinstance(snapshot.gpus[0].compute_capability, str)
+
+
+def test_a_heading_at_the_end_of_the_text_is_no_fact() -> None:
+    assert facts_of("### TensorFlow version") == {}
+    assert facts_of("### TensorFlow version\n\n") == {}
+
+
+def test_a_line_of_a_log_is_no_answer() -> None:
+    assert "tf" not in facts_of("### TensorFlow version\n2025-03-02 12:00:00.123456: I a line 2.1\n")
+
+
+@pytest.mark.parametrize(
+    ("bullets", "tf"),
+    [
+        ("- **TensorFlow version (use command below)**: 1.4\n- **Python version**: 3.6", "1.4"),
+        ("- TensorFlow version (use command below): 2.1.0\n- Python version: 3.6", "2.1.0"),
+    ],
+)
+def test_bullets_of_the_older_form_are_read(bullets: str, tf: str) -> None:
+    facts = facts_of(bullets)
+
+    assert facts["tf"] == tf
+    assert facts["python"] == "3.6"
+
+
+def test_a_sentence_of_the_first_person_tells_the_machine() -> None:
+    facts = facts_of("I have CUDA 12.4, cuDNN 8.9, Python 3.10 and an RTX 3060 on Windows 11 with TensorFlow 2.12.0.")
+
+    assert facts["cuda"] == "12.4"
+    assert facts["cudnn"] == "8.9"
+    assert facts["gpu"] == "RTX 3060"
+    assert facts["os"] == "windows"
+    assert facts["tf"] == "2.12.0"
+    assert facts["said_by"] == "reporter"
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["You need CUDA 12.4 and cuDNN 8.9.", "TensorFlow 2.4 works with CUDA 11.0", "My code fails at step 12.4 of 8.9"],
+)
+def test_a_version_that_is_not_said_of_the_own_machine_is_no_fact(line: str) -> None:
+    assert "cuda" not in facts_of(line)
+    assert "cudnn" not in facts_of(line)
