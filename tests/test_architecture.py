@@ -32,6 +32,7 @@ BOUNDARIES = {
     "gpudoctor/collect/isolate_threads.py",
     "gpudoctor/probe/child.py",
     "gpudoctor/profile/machine.py",
+    "gpudoctor/profile/careful_tap.py",
 }
 IN_THE_USERS_PROCESS = "gpudoctor/profile/agent/"  # nothing that fails there may reach the user's training
 JSON_HANDLERS = re.compile(r"gpudoctor/(?:codec|probe/\w+|collect/for_target/\w+|profile/agent/\w+)\.py")

@@ -1,19 +1,25 @@
-"""One recording from start to end: the samplers, the command, a tick each second, and the closing of the session."""
+"""One recording from start to end: the samplers, the command, a tick each second, and the closing of the session.
+
+A fault of ours ends the recording, never the command: one boundary (`_ours`) stands around all that is ours while the command
+runs and behind it. Naming the errors that are expected would be stricter, and has cost trainings.
+"""
 
 from __future__ import annotations
 
 import os
-import sqlite3
 import sys
+import termios
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 
 from gpudoctor.collect import nvml
 from gpudoctor.collect.isolate import failure
 from gpudoctor.collect.processes import parents_of_all
 from gpudoctor.collect.run_load import RunMeter
+from gpudoctor.logs.reader import EventReader
 from gpudoctor.profile import launch, terminal
 from gpudoctor.profile.command import environment, script_of
 from gpudoctor.profile.live import LiveLine
@@ -21,29 +27,39 @@ from gpudoctor.profile.machine import GpuSampler
 from gpudoctor.profile.placing import move
 from gpudoctor.profile.printed import Printed
 from gpudoctor.profile.record import SessionWriter
+from gpudoctor.profile.text_tap import MakeReader
 from gpudoctor.profile.unrecorded import Unrecorded
 
 
 class Recording:
     """Runs a command and writes its session."""
 
-    def __init__(self, writer: SessionWriter, command: Sequence[str], *, quiet: bool, wanted: Path) -> None:
-        """Take the open session, and where it is wanted in the end."""
+    def __init__(
+        self,
+        writer: SessionWriter,
+        command: Sequence[str],
+        *,
+        quiet: bool,
+        wanted: Path,
+        reader: MakeReader = EventReader,
+    ) -> None:
+        """Take the open session, where it is wanted in the end, and what reads the command's output."""
         self.path, self._wanted = writer.path, wanted
         self._writer, self._command, self._quiet = writer, command, quiet
         self._root = Path(os.environ.get("GPUDOCTOR_SYSROOT") or "/")
         self._host = RunMeter()
-        self._broken = ""
-        self._said: list[Mapping[str, object]] = []
+        self._broken, self._whole = "", False
+        self._said: list[tuple[str, Mapping[str, object]]] = []
+        self._reader = reader
         self._recorded: set[str] = set()
         self._unrecorded = Unrecorded()
 
     def run(self, report: Callable[[Path], None]) -> int:
         """Run it, close the session, report, and return the command's exit code."""
-        sampler = GpuSampler(lambda: nvml.open_session(self._root), self._writer.spool.folder, _why_not)
-        window = self._terminal()  # both before any thread starts
-        self._printed = printed = Printed(window, self._writer.spool.folder, self._hold)
-        live = LiveLine(window)
+        sampler = self._sampler()
+        window = _terminal()  # both before any thread starts
+        self._printed = printed = Printed(window, self._writer.spool.folder, self._hold, self._reader)
+        live = LiveLine(None if self._quiet else window)
         if not self._quiet:
             _say(f"watching {script_of(self._command)}; your output, losses, exit code unchanged")
         try:
@@ -59,44 +75,55 @@ class Recording:
             _say(f"{self._command[0]}: cannot be started ({error.strerror or error})")
             ended = launch.Ended(exit_code=126, signal=None, duration_s=0.0)
         finally:
-            sampler.stop()
-        with suppress(KeyboardInterrupt):
-            printed.finish(patient=not self._quiet)
+            if sampler is not None:
+                sampler.stop()
+        self._ours(lambda: printed.finish(patient=not self._quiet))
         self._close(ended)
         with suppress(KeyboardInterrupt):
             _reported(report, self.path)
         return ended.exit_code
 
-    def _terminal(self) -> terminal.Terminal | None:
-        if self._quiet or not terminal.wanted():
+    def _sampler(self) -> GpuSampler | None:
+        try:
+            return GpuSampler(lambda: nvml.open_session(self._root), self._writer.spool.folder, _why_not)
+        except OSError as error:  # no process to be had: without samples, all the same
+            text = f"not sampled: no process could be started ({error.strerror or error})"
+            self._hold("events", {"at": time.time(), "kind": "nvml_status", "text": text})
             return None
-        with suppress(OSError):
-            return terminal.Terminal()
-        return None
 
     def _tick(self, pid: int, live: LiveLine) -> None:
-        """Take in a second; a full disk ends the recording, never the command."""
-        if self._broken:
-            return
-        try:
-            self._writer.add("host_samples", **self._host.read(pid))
-            self._printed.tick()
-            self._keep()
-            for table, values in self._writer.tick():
-                live.hear(table, values)
-                self._hear(table, values)
-            for words in self._unrecorded.new(pid, parents_of_all(), self._recorded):
-                self._writer.add("events", at=time.time(), kind="not_recorded", text=words)
-        except (sqlite3.Error, OSError) as error:
-            self._broken = str(error)
-        live.show()
+        """Take in a second."""
+        if not self._broken:
+            self._ours(lambda: self._second(pid, live))
+            self._ours(live.show)
 
-    def _hold(self, row: Mapping[str, object]) -> None:
-        self._said.append(row)
+    def _second(self, pid: int, live: LiveLine) -> None:
+        self._writer.add("host_samples", **self._host.read(pid))
+        self._printed.tick()
+        self._keep()
+        for table, values in self._writer.tick():
+            live.hear(table, values)
+            self._hear(table, values)
+        for words in self._unrecorded.new(pid, parents_of_all(), self._recorded):
+            self._writer.add("events", at=time.time(), kind="not_recorded", text=words)
+
+    def _ours(self, work: Callable[[], object]) -> None:
+        """Do it; what goes wrong ends the recording, and Ctrl-C the waiting for it."""
+        try:
+            work()
+        except Exception as error:  # noqa: BLE001  # the boundary: the command goes on, its exit code stands
+            self._broken = self._broken or str(error) or type(error).__name__
+        except KeyboardInterrupt:
+            return
+
+    def _hold(self, table: str, row: Mapping[str, object]) -> None:
+        self._said.append((table, row))
 
     def _keep(self) -> None:
         while self._said:
-            self._writer.add("messages", **self._said.pop(0))
+            table, row = self._said.pop(0)
+            self._writer.add(table, **row)
+            self._hear(table, row)
 
     def _hear(self, table: str, values: Mapping[str, object]) -> None:
         if table == "events" and values.get("kind") == "nvml_status":
@@ -105,19 +132,33 @@ class Recording:
             self._recorded.add(str(values["process"]))
 
     def _close(self, ended: launch.Ended) -> None:
-        try:
-            self._keep()
-            for table, values in self._writer.tick():
-                self._hear(table, values)
-            self._writer.note(exit_code=ended.exit_code, ended_at=time.time(), outcome="ended")
-            if ended.signal is not None:
-                self._writer.add("events", at=time.time(), kind="signal", text=str(ended.signal))
-            self._writer.close(whole=True)
-            self.path = move(self._writer.path, self._wanted)
-        except (sqlite3.Error, OSError) as error:
-            self._broken = self._broken or str(error)
+        """Close the session; each step by itself, or one that fails would leave a session that never ended."""
+        for step in (self._keep, self._take_last, partial(self._note_end, ended), self._put_away):
+            self._ours(step)
         if self._broken:
             _say(f"the session {self.path} is incomplete: {self._broken}")
+
+    def _take_last(self) -> None:
+        for table, values in self._writer.tick():
+            self._hear(table, values)
+        self._whole = True
+
+    def _note_end(self, ended: launch.Ended) -> None:
+        self._writer.note(exit_code=ended.exit_code, ended_at=time.time(), outcome="ended")
+        if ended.signal is not None:
+            self._writer.add("events", at=time.time(), kind="signal", text=str(ended.signal))
+
+    def _put_away(self) -> None:
+        self._writer.close(whole=self._whole)  # what could not be taken in stays in the spool, for the next reader
+        if self._whole:
+            self.path = move(self._writer.path, self._wanted)
+
+
+def _terminal() -> terminal.Terminal | None:
+    """Return the command's terminal, with --quiet too: what is printed on one can be read nowhere else."""
+    with suppress(OSError, termios.error):
+        return terminal.Terminal() if terminal.wanted() else None
+    return None
 
 
 def _why_not(error: Exception) -> str:

@@ -14,6 +14,7 @@ import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
+from typing import NoReturn
 
 from gpudoctor import __version__
 from gpudoctor.cli.arguments import Arguments
@@ -61,7 +62,7 @@ def _python(arguments: Arguments) -> str:
     return str(choose_target(arguments.python, environ=os.environ, folder=Path.cwd()).executable)
 
 
-def _become(command: Sequence[str]) -> None:
+def _become(command: Sequence[str]) -> NoReturn:
     from gpudoctor.profile.launch import replace_process  # noqa: PLC0415  # POSIX only
 
     replace_process(command, os.environ)
@@ -70,15 +71,26 @@ def _become(command: Sequence[str]) -> None:
 def _recorded(arguments: Arguments, command: Sequence[str]) -> int:
     from gpudoctor.cli.recording import Recording  # noqa: PLC0415  # POSIX only
 
-    wanted = _place(arguments)
-    root = Path(os.environ.get("GPUDOCTOR_SYSROOT") or "/")
     try:
-        writer = SessionWriter(placing.place_for(wanted, lambda path: placing.file_system(path, root)))
+        wanted = _place(arguments)
+        writer = _opened(wanted, command)
     except (OSError, sqlite3.Error) as error:
-        place = arguments.session or default_folder()
-        raise UsageError(
-            f"the session cannot be written ({place}: {error}); name another file with --session"
-        ) from error
+        why = f"the session cannot be written ({arguments.session or default_folder()}: {error})"
+        if arguments.session:
+            raise UsageError(f"{why}; name another file with --session") from error
+        with suppress(OSError):
+            sys.stderr.write(f"gpudoctor: {why}; your command runs without a recording\n")
+            sys.stderr.flush()
+        _become(command)
+    recording = Recording(writer, command, quiet=arguments.quiet, wanted=wanted)
+    code = recording.run(_reporter(arguments))
+    return code or _gate(arguments, recording.path)
+
+
+def _opened(wanted: Path, command: Sequence[str]) -> SessionWriter:
+    """Return the session with its first words. Raises OSError or sqlite3.Error."""
+    root = Path(os.environ.get("GPUDOCTOR_SYSROOT") or "/")
+    writer = SessionWriter(placing.place_for(wanted, lambda path: placing.file_system(path, root)))
     writer.note(
         session=writer.path.name.removesuffix(SUFFIX),
         tool_version=__version__,
@@ -87,9 +99,7 @@ def _recorded(arguments: Arguments, command: Sequence[str]) -> int:
         started_at=time.time(),
         outcome="running",
     )
-    recording = Recording(writer, command, quiet=arguments.quiet, wanted=wanted)
-    code = recording.run(_reporter(arguments))
-    return code or _gate(arguments, recording.path)
+    return writer
 
 
 def _place(arguments: Arguments) -> Path:

@@ -13,6 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from time import monotonic
+from typing import NoReturn
 
 from gpudoctor.profile.terminal import Streams, Terminal
 
@@ -127,6 +128,6 @@ def _forward(child: subprocess.Popen[bytes], info: signal.struct_siginfo, *, own
     child.send_signal(info.si_signo)
 
 
-def replace_process(command: Sequence[str], environment: Mapping[str, str]) -> None:
+def replace_process(command: Sequence[str], environment: Mapping[str, str]) -> NoReturn:
     """Become the command: switched off, there is nothing to do beside it."""
     os.execvpe(command[0], list(command), dict(environment))  # noqa: S606

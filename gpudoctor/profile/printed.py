@@ -10,29 +10,29 @@ from __future__ import annotations
 import fcntl
 import os
 import stat
-from collections.abc import Callable, Mapping
 from contextlib import suppress
 from pathlib import Path
 
+from gpudoctor.logs.reader import EventReader
 from gpudoctor.profile import relay
+from gpudoctor.profile.careful_tap import Add, CarefulTap
 from gpudoctor.profile.terminal import Streams, Terminal
-from gpudoctor.profile.text_tap import TextTap
+from gpudoctor.profile.text_tap import MakeReader
 
 STDOUT, STDERR = 1, 2
 READ_S, END_S = 0.1, 0.5  # of each second, and at the end: a tenth of one core while a script floods its output
 MOST_LEFT_BYTES = 32 << 20  # of a file, read at the end; a larger rest is cut in front (0.2-0.5 s of reading)
 BLOCK = 1 << 20
 
-Add = Callable[[Mapping[str, object]], None]
-
 
 class Printed:
     """Reads along. Made before any thread starts."""
 
-    def __init__(self, terminal: Terminal | None, spool: Path, add: Add) -> None:
-        """Choose the way. `add` takes a row; it is called by `tick` and `finish` only."""
+    def __init__(self, terminal: Terminal | None, spool: Path, add: Add, reader: MakeReader = EventReader) -> None:
+        """Choose the way. `add` takes a table and a row; it is called by `tick` and `finish` only."""
         self._terminal, self._relay = terminal, None
-        self._taps: list[TextTap] = []
+        self._add, self._reader = add, reader
+        self._taps: list[CarefulTap] = []
         self._files: list[_File] = []
         seen: set[tuple[int, int]] = set()
         for name, number in (("stderr", STDERR), ("stdout", STDOUT)):
@@ -40,15 +40,15 @@ class Printed:
             if place is not None and place not in seen:
                 seen.add(place)
                 with suppress(OSError):
-                    self._files.append(_File(number, self._tap(name, add)))
+                    self._files.append(_File(number, self._tap(name)))
         if terminal is not None:
-            terminal.hear = self._tap("terminal", add).hear
+            terminal.hear = self._tap("terminal").hear
         elif relay.wanted():
             with suppress(OSError):  # no process to be had: the stream stays as it is, unread
-                self._relay = relay.Relay(spool)
+                self._relay = relay.Relay(spool, reader)
 
-    def _tap(self, name: str, add: Add) -> TextTap:
-        tap = TextTap(lambda row: add({"process": name, **row}))
+    def _tap(self, name: str) -> CarefulTap:
+        tap = CarefulTap(self._add, reader=self._reader, process=name)
         self._taps.append(tap)
         return tap
 
@@ -83,7 +83,7 @@ class Printed:
 class _File:
     """A file that is open as one of our streams, read through a descriptor of its own from where it stands now."""
 
-    def __init__(self, number: int, tap: TextTap) -> None:
+    def __init__(self, number: int, tap: CarefulTap) -> None:
         self._tap = tap
         self._file = os.open(f"/proc/self/fd/{number}", os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
         appends = fcntl.fcntl(number, fcntl.F_GETFL) & os.O_APPEND

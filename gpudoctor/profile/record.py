@@ -105,7 +105,8 @@ class SessionWriter:
         if shape.key:
             update = ", ".join(f"{name} = excluded.{name}" for name in changing)
             sql += f" ON CONFLICT ({', '.join(shape.key)}) DO " + (f"UPDATE SET {update}" if update else "NOTHING")
-        self._db.execute(sql, [_column(values[name]) for name in columns])
+        with suppress(OverflowError):  # a number beyond 64 bits, of whoever else writes there: a row, not the recording
+            self._db.execute(sql, [_column(values[name]) for name in columns])
 
     def keep_trace(self, process: str, window: int, data: bytes) -> None:
         """Keep a profiler window's trace, compressed."""

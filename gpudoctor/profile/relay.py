@@ -20,9 +20,11 @@ from contextlib import suppress
 from pathlib import Path
 
 from gpudoctor import codec
+from gpudoctor.logs.reader import EventReader
 from gpudoctor.profile import aside
+from gpudoctor.profile.careful_tap import CarefulTap
 from gpudoctor.profile.terminal import Streams
-from gpudoctor.profile.text_tap import TextTap
+from gpudoctor.profile.text_tap import MakeReader
 
 STDOUT, STDERR = 1, 2
 CHUNK = 1 << 20  # all that the pipe holds at once
@@ -49,14 +51,14 @@ def wanted() -> bool:
 class Relay:
     """Stands between the command's stderr and ours. Made before any thread, after what must not hold its pipe."""
 
-    def __init__(self, spool: Path) -> None:
+    def __init__(self, spool: Path, reader: MakeReader = EventReader) -> None:
         """Fork it. Raises OSError."""
         read, self._write = os.pipe()
         with suppress(OSError):
             fcntl.fcntl(self._write, fcntl.F_SETPIPE_SZ, CAPACITY)
         self._pauses, self._ended = mmap.mmap(-1, PAUSES.size), False
         try:
-            self._pid = aside.begin(lambda: _pass_on(read, self._pauses, spool), {read, STDERR})
+            self._pid = aside.begin(lambda: _pass_on(read, self._pauses, spool, reader), {read, STDERR})
         except OSError:
             os.close(self._write)
             raise
@@ -96,12 +98,12 @@ def _one_file(first: int, second: int) -> bool:
         return False
 
 
-def _pass_on(source: int, pauses: mmap.mmap, spool: Path) -> None:
+def _pass_on(source: int, pauses: mmap.mmap, spool: Path, reader: MakeReader) -> None:
     """Pass bytes on until nobody can write any more, or nobody reads: closing our end tells the command."""
     file, count = -1, 0
     with suppress(OSError):
         file = aside.spool_file(spool)
-    tap = TextTap(lambda row: _spool(file, row))
+    tap = CarefulTap(lambda table, row: _spool(file, table, row), reader=reader)
     due = time.monotonic() + EVERY_S
     while True:
         if not select.select([source], [], [], CALM_S)[0]:
@@ -133,6 +135,6 @@ def _write(data: bytes) -> bool:
     return True
 
 
-def _spool(file: int, row: Mapping[str, object]) -> None:
+def _spool(file: int, table: str, row: Mapping[str, object]) -> None:
     with suppress(OSError):
-        os.write(file, (codec.compact(["messages", row]) + "\n").encode())
+        os.write(file, (codec.compact([table, row]) + "\n").encode())

@@ -23,14 +23,15 @@ ENDS = ("\n", "\r")
 TEXT_END = "text_end"  # the event that every text has: how long it was
 
 Tell = Callable[[Mapping[str, object]], None]
+MakeReader = Callable[[], EventReader]
 
 
 class TextTap:
     """Hears bytes, and reads them when it is asked to. `hear` may be called from another thread than the rest."""
 
-    def __init__(self, tell: Tell) -> None:
-        """Take who is told each row of `messages`."""
-        self._tell = tell
+    def __init__(self, tell: Tell, reader: MakeReader = EventReader) -> None:
+        """Take who is told each row of `messages`, and what reads the text."""
+        self._tell, self._make_reader = tell, reader
         self._waiting: deque[bytes] = deque()
         self._lock = threading.Lock()
         self._size = self._left_out = self._lines = 0
@@ -89,7 +90,7 @@ class TextTap:
         if self._reader is None:
             if not text.strip():
                 return
-            self._reader = EventReader()
+            self._reader = self._make_reader()
             self._end()
         text = self._rest + text
         cut = max(text.rfind(end) for end in ENDS) + 1
