@@ -13,11 +13,11 @@ from pathlib import Path
 
 from gpudoctor.tui.sampling.child import BOOT
 
-RELAY = "gpudoctor.tui.sampling.relay"
+KEPT = "gpudoctor.tui.sampling.kept_command"
 
 
 class StartedRun:
-    """The relay of a command, and where its session and its output are."""
+    """The process that stays with a command, and where its session and its output are."""
 
     def __init__(self, command: Sequence[str], folder: Path) -> None:
         """Start it. Raises OSError where the folder cannot be written to."""
@@ -30,7 +30,7 @@ class StartedRun:
         boot = [sys.executable, "-c", BOOT, path]
         run = [*boot, "gpudoctor", "run", "--quiet", "--session", str(self.session), "--", *command]
         self._process = subprocess.Popen(
-            [*boot, RELAY, str(self.log), *run],
+            [*boot, KEPT, str(self.log), *run],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
@@ -43,7 +43,7 @@ class StartedRun:
         return self._process.poll()
 
     def stop(self) -> None:
-        """Ask it to end as Ctrl-C would; the relay goes on asking."""
+        """Ask it to end as Ctrl-C would; that process goes on asking."""
         self.stopping = True
         with suppress(OSError):
             os.kill(self._process.pid, signal.SIGTERM)

@@ -28,12 +28,14 @@ POLL_S = 0.5
 STEPS = (signal.SIGINT, signal.SIGTERM, signal.SIGKILL)
 
 
-class Relay:
+class KeptCommand:
     """The command and its file."""
 
     def __init__(self, log: str, command: Sequence[str]) -> None:
-        self._log = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
-        self._left = MOST_BYTES
+        self._left, self._log = 0, -1
+        with suppress(OSError):  # no place for it: the command runs all the same
+            self._log = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+            self._left = MOST_BYTES
         self._stopping = -1
         self._due = 0.0
         self._pid, self._master = pty.fork()
@@ -69,8 +71,10 @@ class Relay:
         except OSError:  # EIO: nobody has it open any more
             return False
         if self._left > 0:
-            os.write(self._log, data)
-            self._left -= len(data)
+            try:
+                self._left -= os.write(self._log, data)
+            except OSError:  # a full disk ends the log, never the training
+                self._left = 0
         return bool(data)
 
 
@@ -86,10 +90,10 @@ def _become(command: Sequence[str]) -> None:
 
 def main(argv: Sequence[str]) -> int:
     """Run `argv[1:]`; its output goes to the file `argv[0]`."""
-    relay = Relay(argv[0], argv[1:])
+    kept = KeptCommand(argv[0], argv[1:])
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-        signal.signal(number, relay.stop)
-    return relay.run()
+        signal.signal(number, kept.stop)
+    return kept.run()
 
 
 if __name__ == "__main__":
