@@ -20,7 +20,9 @@ from collections.abc import Iterator
 from gpudoctor.sdk import (
     Environment,
     Finding,
+    Gpus,
     Host,
+    Kernel,
     Log,
     NotApplicable,
     Trial,
@@ -47,6 +49,7 @@ from gpudoctor_checks.driver.cuinit_events import (
     told_elsewhere,
 )
 from gpudoctor_checks.driver.cuinit_shadows import shadow_likely, shadowed, stub_found
+from gpudoctor_checks.presence import why_dead
 from gpudoctor_checks.said import container_of, first, log_finding, on_wsl
 
 BESIDE = 0.45  # policy: a surer trouble is told in the same text
@@ -60,7 +63,14 @@ BESIDE = 0.45  # policy: a surer trouble is told in the same text
     cause=("uvm-not-ready", "container-no-gpu", "wsl-libcuda", "device-permission-mode"),
     core=False,
 )
-def cannot_start(log: Log, host: Host | None, env: Environment | None, baseline: Trial | None) -> Iterator[Finding]:
+def cannot_start(
+    log: Log,
+    host: Host | None,
+    env: Environment | None,
+    gpus: Gpus | None,
+    kernel: Kernel | None,
+    baseline: Trial | None,
+) -> Iterator[Finding]:
     """Choose by the error's number, then by what else is known."""
     code, lines, _ = read_cuinit(log)
     if not code:
@@ -68,6 +78,8 @@ def cannot_start(log: Log, host: Host | None, env: Environment | None, baseline:
         return
     if told_elsewhere(log):
         raise NotApplicable("the log names a fault of the driver's parts: see GD152 and GD153")
+    if dead := why_dead(gpus, kernel):
+        raise NotApplicable(dead)
     if code == UNKNOWN:
         where = " Do this on the host." if container_of(host) else ""
         yield log_finding(

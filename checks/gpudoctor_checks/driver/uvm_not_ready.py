@@ -43,9 +43,9 @@ from gpudoctor.sdk import (
     unblocks,
     weigh_unusable,
 )
+from gpudoctor_checks.presence import why_dead
 
 UNKNOWN = 999  # CUDA_ERROR_UNKNOWN, cuda.h
-FELL_OFF_THE_BUS = 79  # NVIDIA Xid catalog
 NEEDED_NODES = ("/dev/nvidiactl", "/dev/nvidia-uvm")
 RELOAD = Fix(
     id="reload-uvm",
@@ -84,10 +84,8 @@ def not_ready(
         if either(cuda.status, "") == "library_not_found":
             raise NotApplicable("there is no libcuda")
         raise Inconclusive(f"cuInit did not answer: {cuda.cu_init.reason}")
-    if gpus is not None and any(gpu.status in {"gpu_lost", "reset_required"} for gpu in gpus):
-        raise NotApplicable("a GPU is lost, which explains cuInit")
-    if any(xid.code == FELL_OFF_THE_BUS for xid in either(kernel.xids, ())):
-        raise NotApplicable("the kernel log says that a GPU fell off the bus")
+    if dead := why_dead(gpus, kernel):
+        raise NotApplicable(dead)
     if either(kernel.pci_gpus, None) == () and not (host is not None and either(host.arch, "") == "aarch64"):
         raise NotApplicable("there is no GPU on the PCI bus")  # a Jetson has one that is not on it
     in_container = host is not None and either(host.container, "none") != "none"

@@ -14,7 +14,6 @@ from gpudoctor_checks.said import by_hand, command, container_of, first, on_wind
 LIBRARY = re.compile(
     r"(?:lib)?(?P<stem>[a-zA-Z]+?)(?:64)?(?:_[a-z_]+)?(?:\.so(?:\.(?P<major>\d+))?|_(?P<number>\d{1,3})\.dll)"
 )
-ASK_LOADER = "python -c \"import ctypes; [print(n) for n in ('libcudart.so.12','libcublas.so.12','libcudnn.so.9') if not ctypes.CDLL(n)]\""
 NAME_IT = "TF_CPP_MAX_VLOG_LEVEL=3 python -c 'import tensorflow as tf; tf.config.list_physical_devices()' 2>&1 | grep -i 'dlopen\\|dynamic library'"
 CONDA = {"cudart": "cudatoolkit", "cudnn": "cudnn", "cublas": "libcublas", "cublasLt": "libcublas"}
 RESTORE_PATH = by_hand(
@@ -62,31 +61,10 @@ def fixes_for(
     *,
     named: bool,
 ) -> Iterator[Fix]:
-    table = tensorflow_releases.release_of(version) if versions.is_version(version) else None
-    match = LIBRARY.search(library)
-    stem = match["stem"] if match is not None else ""
     if in_conda(log, python):
-        name = CONDA.get(stem, "cuda-libraries")
-        major = (match["major"] or _dotted(match["number"] or "")) if match is not None else ""
-        cuda = either(tensorflow.cuda_version, "") if tensorflow is not None else ""
-        cudnn = either(tensorflow.cudnn_version, "") if tensorflow is not None else ""
-        toolkit = cuda if cuda and not cuda.startswith("12") else major
-        exact = (
-            f"={toolkit} cudnn{f'={cudnn}' if cudnn and toolkit == cuda else ''}"
-            if name == "cudatoolkit" and toolkit
-            else f"={major}"
-            if name == "cudnn" and major
-            else ""
-        )
-        path = "" if on_windows(host) else " && export LD_LIBRARY_PATH=$CONDA_PREFIX/lib:$LD_LIBRARY_PATH"
-        yield command(
-            "install-conda-libraries",
-            "Install the library in this conda environment",
-            f"conda install -c conda-forge {name}{exact}{path}",
-            why="pip's CUDA wheels beside conda's break what works",
-            minutes=10,
-        )
+        yield _from_conda(library, host, tensorflow)
         return
+    table = tensorflow_releases.release_of(version) if versions.is_version(version) else None
     if table is not None and versions.at_least(version, FIRST_WITH_EXTRA) and table.and_cuda and not container_of(host):
         fix = command(
             "install-tensorflow",
@@ -110,11 +88,29 @@ def fixes_for(
     yield NEWER
 
 
+def _from_conda(library: str, host: Host | None, tensorflow: TensorFlow | None) -> Fix:
+    match = LIBRARY.search(library)
+    name = CONDA.get(match["stem"], "cuda-libraries") if match is not None else "cuda-libraries"
+    major, (cuda, cudnn) = _major(match), _built_for(tensorflow)
+    toolkit = cuda if cuda and not cuda.startswith("12") else major
+    exact = ""
+    if name == "cudatoolkit" and toolkit:
+        exact = f"={toolkit} cudnn{f'={cudnn}' if cudnn and toolkit == cuda else ''}"
+    elif name == "cudnn" and major:
+        exact = f"={major}"
+    path = "" if on_windows(host) else " && export LD_LIBRARY_PATH=$CONDA_PREFIX/lib:$LD_LIBRARY_PATH"
+    return command(
+        "install-conda-libraries",
+        "Install the library in this conda environment",
+        f"conda install -c conda-forge {name}{exact}{path}",
+        why="pip's CUDA wheels beside conda's break what works",
+        minutes=10,
+    )
+
+
 def matching(library: str, tensorflow: TensorFlow | None, host: Host | None) -> Fix:
     match = LIBRARY.search(library)
-    cuda = either(tensorflow.cuda_version, "") if tensorflow is not None else ""
-    cudnn = either(tensorflow.cudnn_version, "") if tensorflow is not None else ""
-    major = (match["major"] or _dotted(match["number"] or "")) if match is not None else ""
+    major, (cuda, cudnn) = _major(match), _built_for(tensorflow)
     variable = "PATH" if library.endswith(".dll") or on_windows(host) else "LD_LIBRARY_PATH"
     wanted = f"cuDNN {major}" if match is not None and match["stem"].startswith("cudnn") else f"CUDA {major}"
     built = f"CUDA {cuda} and cuDNN {cudnn}" if cuda else wanted.strip()
@@ -125,6 +121,17 @@ def matching(library: str, tensorflow: TensorFlow | None, host: Host | None) -> 
         why="a library of another major version has another name and does not fit",
         minutes=40,
     )
+
+
+def _built_for(tensorflow: TensorFlow | None) -> tuple[str, str]:
+    """Return the versions of CUDA and cuDNN that this TensorFlow is built for, '' where nothing tells them."""
+    if tensorflow is None:
+        return "", ""
+    return either(tensorflow.cuda_version, ""), either(tensorflow.cudnn_version, "")
+
+
+def _major(match: re.Match[str] | None) -> str:
+    return (match["major"] or _dotted(match["number"] or "")) if match is not None else ""
 
 
 def _dotted(number: str) -> str:

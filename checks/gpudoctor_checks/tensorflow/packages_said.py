@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from gpudoctor.sdk import Finding, Log, Severity, TensorFlow, Trial, check, weigh_faulty
+from gpudoctor.sdk import Finding, Fix, Log, LogEvent, Severity, TensorFlow, Trial, Weight, check, weigh_faulty
 from gpudoctor_checks.said import command, events, first, log_finding, release
 from gpudoctor_checks.tensorflow.packages_remedies import (
     AVX,
@@ -29,6 +29,14 @@ from gpudoctor_checks.tensorflow.packages_remedies import (
     for_numpy,
     for_protobuf,
     same_keras,
+)
+
+INSTALL = command(
+    "install-tensorflow",
+    "Install TensorFlow in this environment",
+    "python -m pip install 'tensorflow[and-cuda]==2.20.0'",
+    why="the interpreter that runs the script has none",
+    minutes=5,
 )
 
 
@@ -54,27 +62,7 @@ def clash(log: Log, tensorflow: TensorFlow | None, baseline: Trial | None) -> It
         summary = "The installed protobuf does not fit this TensorFlow."
         yield log_finding(summary, weight, protobuf, for_protobuf(version), cause="protobuf")
     if keras:
-        missing = any(each.values.get("why") == "tf-keras-missing" or "tf-keras" in each.text for each in keras)
-        missing = missing or any(each.values.get("module") == "tf_keras" for each in keras)
-        newer_file = any(each.values.get("why") == "file-of-keras-3" for each in keras)
-        release_differs = all(each.values.get("why") == "release" for each in keras)
-        summary = (
-            "Keras and TensorFlow are of different releases."
-            if release_differs
-            else "A model saved by Keras 3 is read by Keras 2."
-            if newer_file
-            else "Code for Keras 2 meets Keras 3."
-            if not missing
-            else "Keras 2 is asked for, but tf_keras is not installed."
-        )
-        fixes = (
-            (same_keras(version),)
-            if release_differs
-            else (KERAS_3,)
-            if newer_file
-            else tuple(for_keras(version, missing=missing))
-        )
-        yield log_finding(summary, weight, keras, *fixes, cause="keras3", know=SEE)
+        yield _keras(keras, version, weight)
     binding = events(log, "nvml_binding")
     if binding:
         summary = "Another package shadows the official NVML bindings."
@@ -83,19 +71,35 @@ def clash(log: Log, tensorflow: TensorFlow | None, baseline: Trial | None) -> It
     # the line that names the reason outranks the sentence that every failed import ends with
     absent = next((each for each in told if each.values.get("why") != "import"), first(log, "tensorflow_absent"))
     if absent is not None and not numpy and not protobuf and not keras:
-        why = absent.values.get("why")
-        install = command(
-            "install-tensorflow",
-            "Install TensorFlow in this environment",
-            "python -m pip install 'tensorflow[and-cuda]==2.20.0'",
-            why="the interpreter that runs the script has none",
-            minutes=5,
+        yield _absent(absent, weight if absent.values.get("why") == "absent" else weigh_faulty(0.7, baseline))
+
+
+def _keras(lines: tuple[LogEvent, ...], version: str, weight: Weight) -> Finding:
+    """Tell which way round it is: releases that differ, a newer file, newer code, or the older Keras that is not there."""
+    reasons = [each.values.get("why") for each in lines]
+    missing = "tf-keras-missing" in reasons or any(
+        "tf-keras" in each.text or each.values.get("module") == "tf_keras" for each in lines
+    )
+    fixes: tuple[Fix, ...]
+    if set(reasons) == {"release"}:
+        summary, fixes = "Keras and TensorFlow are of different releases.", (same_keras(version),)
+    elif "file-of-keras-3" in reasons:
+        summary, fixes = "A model saved by Keras 3 is read by Keras 2.", (KERAS_3,)
+    else:
+        summary = (
+            "Keras 2 is asked for, but tf_keras is not installed." if missing else "Code for Keras 2 meets Keras 3."
         )
-        yield log_finding(
-            "This interpreter has no TensorFlow." if why == "absent" else "TensorFlow cannot be imported.",
-            weight if why == "absent" else weigh_faulty(0.7, baseline),
-            (absent,),
-            AVX if why == "instructions" else RUNTIME if why == "dll" else install,
-            cause="tensorflow-absent",
-            know="python -c 'import sys, tensorflow; print(sys.executable)'",
-        )
+        fixes = tuple(for_keras(version, missing=missing))
+    return log_finding(summary, weight, lines, *fixes, cause="keras3", know=SEE)
+
+
+def _absent(line: LogEvent, weight: Weight) -> Finding:
+    why = line.values.get("why")
+    return log_finding(
+        "This interpreter has no TensorFlow." if why == "absent" else "TensorFlow cannot be imported.",
+        weight,
+        (line,),
+        AVX if why == "instructions" else RUNTIME if why == "dll" else INSTALL,
+        cause="tensorflow-absent",
+        know="python -c 'import sys, tensorflow; print(sys.executable)'",
+    )

@@ -90,14 +90,18 @@ def absent(
             fixes=ways_back(registered, tensorflow, python, (POINT, *install)),
         )
         return
-    error = either(tensorflow.import_error, "")
-    if not error:
-        return
+    if error := either(tensorflow.import_error, ""):
+        yield _fails(error, tensorflow, packages, REFUTED if trained else SEARCHED, trained=trained)
+
+
+def _fails(
+    error: str, tensorflow: TensorFlow, packages: Packages | None, confidence: float, *, trained: bool
+) -> Finding:
     cause, fix = import_remedy(error, _version(packages, "numpy"))
-    yield Finding(
+    return Finding(
         summary="TensorFlow is installed but cannot be imported.",
         severity=Severity.ERROR,
-        confidence=REFUTED if trained else SEARCHED,
+        confidence=confidence,
         basis="the probe's import" + (", but a trial trained" if trained else ""),
         evidence=(
             Evidence(label="import", value=error.strip().splitlines()[-1][:200], source="probe"),
