@@ -11,7 +11,7 @@ import inspect
 import sys
 from collections.abc import Callable, Iterator
 from types import NoneType, UnionType
-from typing import Any, Generic, ParamSpec, Union, get_args, get_origin, get_type_hints
+from typing import Generic, ParamSpec, TypeVar, Union, get_args, get_origin, get_type_hints
 
 from gpudoctor.knowledge import (
     causes,
@@ -162,6 +162,7 @@ __all__ = [
 ]
 
 P = ParamSpec("P")
+T = TypeVar("T")
 OF_A_RUN = frozenset({Calls, HotLines, MachineOverTime, Memory, Pipeline, Run, Settings, StepTimes, Tracings})
 
 
@@ -177,7 +178,7 @@ class NotApplicable(Exception):  # noqa: N818  # an outcome, not an error
     """Raised by a check: what it looks for cannot be here (no container, no GPU of that kind). Counts as a pass."""
 
 
-def must_know(value: Any, what: str) -> Any:  # the type of a known value is the caller's, see `Maybe`
+def must_know(value: T | Missing, what: str) -> T:
     """Return the value, or skip the check with the reason why it is missing."""
     if isinstance(value, Missing):
         message = f"{what} unknown: {value.reason}"

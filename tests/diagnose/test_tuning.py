@@ -20,10 +20,10 @@ SHARE = Threshold(name="some_share", default=0.5, unit="", meaning="more is much
 TWO_CORES = Snapshot(host=Host(cpu=Cpu(cores=2)))
 
 
-def declared(code: str) -> Check[Any]:
+def declared(code: str) -> Check[...]:
     @check(code=code, slug=code.lower(), title="t", family="compute", cause="cpu-quota", thresholds=(FEWEST, SHARE))
     def few(host: Host, limits: Limits) -> Iterator[Finding]:
-        cores: int = must_know(host.cpu.cores, "cores")
+        cores = must_know(host.cpu.cores, "cores")
         if cores < limits.of(FEWEST):
             evidence = (Evidence(label="cores", value=cores, source="test"),)
             yield Finding(summary="Few.", severity=Severity.WARNING, confidence=0.9, basis="counted", evidence=evidence)

@@ -59,7 +59,7 @@ def cannot_start(
     """Find every failure of cuInit beside a GPU; a machine without one has no CUDA to start."""
     if either(cuda.status, "") == "library_not_found":
         raise NotApplicable("there is no libcuda to ask")
-    code: int = must_know(cuda.cu_init, "what cuInit says")
+    code = must_know(cuda.cu_init, "what cuInit says")
     if code == 0:
         return
     listed, on_bus = _listed(gpus, nvml), _on_bus(kernel)

@@ -55,7 +55,7 @@ LISTED = 0.95  # the list is NVIDIA's own; what is left is an end date of a new-
 )
 def ended(driver: Driver, devices: Devices | None, host: Host | None, baseline: Trial | None) -> Iterator[Finding]:
     """Inform; warn where training on the GPU also fails, for then nobody will mend this driver."""
-    version: str = must_know(driver.version, "the driver version")
+    version = must_know(driver.version, "the driver version")
     branch = drivers.branch_of(version, windows=driver.windows_numbering)
     if branch is None:
         raise Inconclusive(f"driver {version} is of no branch that is known here")

@@ -78,7 +78,7 @@ def refused(kernel: Kernel, cuda: Cuda | None, host: Host | None, baseline: Tria
         raise NotApplicable("no nvidia kernel module is loaded: see GD104")
     if host is not None and either(host.container, "none") != "none":
         raise NotApplicable("a container: what it may use is for GD106")
-    boards: tuple[PciGpu, ...] = must_know(kernel.pci_gpus, "which GPUs are on the PCI bus")
+    boards = must_know(kernel.pci_gpus, "which GPUs are on the PCI bus")
     left = [each for each in boards if either(each.driver, "none") not in {"nvidia", "nouveau"}]
     if not left:
         return

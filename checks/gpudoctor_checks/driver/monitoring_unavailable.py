@@ -58,7 +58,7 @@ def no_figures(
     nvml: Nvml, cuda: Cuda | None, host: Host | None, tensorflow: TensorFlow | None, baseline: Trial | None
 ) -> Iterator[Finding]:
     """Let cuInit decide whether the GPU is lost or only its figures; TensorFlow 2.21 wants NVML as well."""
-    status: str = must_know(nvml.status, "NVML's answer")
+    status = must_know(nvml.status, "NVML's answer")
     if status == "ok":
         return
     cu_init = either(cuda.cu_init, None) if cuda is not None else None

@@ -71,7 +71,7 @@ def granted_none(
     scheduler: Scheduler, driver: Driver | None, kernel: Kernel | None, baseline: Trial | None
 ) -> Iterator[Finding]:
     """Find a job without a GPU, and a login node; where a GPU is usable, the scheduler gave it or does not mind."""
-    kind: str = must_know(scheduler.kind, "the job scheduler")
+    kind = must_know(scheduler.kind, "the job scheduler")
     login = kind == "none"
     name = either(scheduler.installed, "none") if login else kind
     granted = either(scheduler.allocated_gpus, None)

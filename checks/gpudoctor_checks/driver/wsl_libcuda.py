@@ -69,10 +69,10 @@ def shadowed(host: Host, cuda: Cuda, baseline: Trial | None) -> Iterator[Finding
         raise NotApplicable("not WSL")
     if either(cuda.status, "") == "library_not_found":
         raise NotApplicable("there is no libcuda at all")
-    path: str = must_know(cuda.libcuda_path, "which libcuda is loaded")
+    path = must_know(cuda.libcuda_path, "which libcuda is loaded")
     if path.startswith(WSL_FOLDER) or either(cuda.origin, "") == "wsl":
         return
-    code: int = must_know(cuda.cu_init, "what cuInit says")
+    code = must_know(cuda.cu_init, "what cuInit says")
     if code == 0:
         return
     stub = either(cuda.origin, "") == "stub"

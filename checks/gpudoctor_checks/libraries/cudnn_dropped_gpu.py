@@ -55,7 +55,7 @@ def dropped(
     library = libraries.find("libcudnn.so")
     if library is None:
         raise Skip("cuDNN was not looked for")
-    version: str = must_know(library.version, "the version of the cuDNN that would be loaded")
+    version = must_know(library.version, "the version of the cuDNN that would be loaded")
     if (release := cudnn_releases.release_of(version)) is None:
         raise Inconclusive(f"cuDNN {version} is not in the table")
     used = _used(tensorflow, devices)

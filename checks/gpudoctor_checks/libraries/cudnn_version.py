@@ -70,7 +70,7 @@ def unaccepted(
     library = libraries.find("libcudnn.so")
     if library is None:
         raise Skip("cuDNN was not looked for")
-    found: str = must_know(library.version, "the version of the cuDNN that would be loaded")
+    found = must_know(library.version, "the version of the cuDNN that would be loaded")
     built = _built_with(tensorflow)
     if len(versions.parse(found)) < 2:
         raise Skip(f"not a cuDNN version: {found}")
@@ -103,5 +103,4 @@ def _built_with(tensorflow: TensorFlow) -> str:
     release = tensorflow_releases.release_of(either(tensorflow.version, ""))
     if either(tensorflow.origin, "") == "official_wheel" and release is not None and release.cudnn_version:
         return release.cudnn_version
-    version: str = must_know(tensorflow.cudnn_version, "the cuDNN this build was made with")
-    return version
+    return must_know(tensorflow.cudnn_version, "the cuDNN this build was made with")

@@ -14,7 +14,7 @@ KNOWS_BLACKWELL = "12.8"  # CUDA 12.8 is the first whose ptxas and PTX ISA know 
 
 def capabilities(tensorflow: TensorFlow) -> tuple[tuple[int, ...], tuple[int, ...]]:
     """Return (binary, PTX) as the build lists them: ("sm_80", "compute_90") gives ((80,), (90,)). Skips if unknown."""
-    listed: tuple[str, ...] = must_know(tensorflow.compute_capabilities, "the GPU code of this build")
+    listed = must_know(tensorflow.compute_capabilities, "the GPU code of this build")
     binary = tuple(int(each[3:]) for each in listed if each.startswith("sm_") and each[3:].isdigit())
     ptx = tuple(int(each[8:]) for each in listed if each.startswith("compute_") and each[8:].isdigit())
     if not binary and not ptx:

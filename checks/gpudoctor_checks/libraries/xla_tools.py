@@ -84,7 +84,7 @@ def missing(
         raise NotApplicable("a CPU-only build")
     if gpu_present(driver, kernel) is False:
         raise NotApplicable("no GPU that XLA could compile for")
-    version: str = must_know(tensorflow.version, "the TensorFlow version")
+    version = must_know(tensorflow.version, "the TensorFlow version")
     major = str(must_know(tensorflow.cuda_version, "the CUDA version of the build")).partition(".")[0]
     said = _complaint(baseline, probe)
     wheel = f"nvidia-cuda-nvcc-cu{major}"

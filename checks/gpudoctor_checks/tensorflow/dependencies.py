@@ -59,7 +59,7 @@ def misfits(tensorflow: TensorFlow, packages: Packages, baseline: Trial | None) 
     """Find what is missing and what is too old; what is newer than asked for mostly works."""
     if not must_know(tensorflow.installed, "whether TensorFlow is installed"):
         raise NotApplicable("TensorFlow is not installed")
-    asked: tuple[str, ...] = must_know(tensorflow.requires, "what this TensorFlow asks for")
+    asked = must_know(tensorflow.requires, "what this TensorFlow asks for")
     apart = [each.partition(" ") for each in asked]
     missing = [(name, wanted) for name, _, wanted in apart if name not in packages.versions]
     older = [(name, wanted) for name, _, wanted in apart if name not in OWN_CHECKS and _older(packages, name, wanted)]

@@ -67,7 +67,7 @@ def mixed(
     """Find the one combination that does not fit; the gravest first."""
     if not must_know(tensorflow.installed, "whether TensorFlow is installed"):
         raise NotApplicable("TensorFlow is not installed")
-    version: str = must_know(tensorflow.version, "the TensorFlow version")
+    version = must_know(tensorflow.version, "the TensorFlow version")
     keras, legacy = packages.version("keras"), packages.version("tf-keras")
     asked = (env.get(LEGACY) or "").lower() in {"1", "true"} if env is not None else False
     backend = (env.get(BACKEND) or "tensorflow") if env is not None else "tensorflow"

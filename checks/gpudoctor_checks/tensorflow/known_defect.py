@@ -68,7 +68,7 @@ def struck(
     origin = must_know(tensorflow.origin, "where this TensorFlow comes from")
     if origin != "official_wheel":
         raise NotApplicable(f"not an official wheel ({origin})")
-    version: str = must_know(tensorflow.version, "the TensorFlow version")
+    version = must_know(tensorflow.version, "the TensorFlow version")
     if gpu_present(driver, kernel) is False or either(tensorflow.is_cuda_build, True) is False:
         raise NotApplicable("a CPU-only build, or no GPU")
     for defect in tensorflow_releases.defects_of(version):

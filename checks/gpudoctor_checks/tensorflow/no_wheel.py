@@ -74,7 +74,7 @@ def none_fits(
     """Find a Python, processor or C library for which pip has nothing."""
     if must_know(tensorflow.installed, "whether TensorFlow is installed"):
         return
-    version: str = must_know(python.version, "the version of Python")
+    version = must_know(python.version, "the version of Python")
     linux = host is not None and either(host.os, "") == "linux"
     arch = either(host.arch, "x86_64") if host is not None else "x86_64"
     fixes: tuple[Fix, ...] = (GLIBC_IMAGE,)

@@ -57,7 +57,7 @@ def too_new(
         raise NotApplicable("TensorFlow is not installed")
     if must_know(tensorflow.origin, "where this TensorFlow comes from") != "official_wheel":
         raise NotApplicable("not an official wheel: its builder chose the NumPy")
-    version: str = must_know(tensorflow.version, "the TensorFlow version")
+    version = must_know(tensorflow.version, "the TensorFlow version")
     numpy = packages.version("numpy")
     if numpy is None:
         raise Skip("the version of NumPy is unknown")

@@ -61,7 +61,7 @@ def misfit(tensorflow: TensorFlow, packages: Packages, baseline: Trial | None) -
         raise NotApplicable("TensorFlow is not installed")
     if must_know(tensorflow.origin, "where this TensorFlow comes from") != "official_wheel":
         raise NotApplicable("not an official wheel: its builder chose the protobuf")
-    version: str = must_know(tensorflow.version, "the TensorFlow version")
+    version = must_know(tensorflow.version, "the TensorFlow version")
     protobuf = packages.version("protobuf")
     if protobuf is None:
         raise Skip("the version of protobuf is unknown")

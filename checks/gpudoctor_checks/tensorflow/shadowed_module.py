@@ -38,7 +38,7 @@ SHOWN = 3
 )
 def shadowed(python: Python, baseline: Trial | None) -> Iterator[Finding]:
     """Warn of each such file; the probe trains in an empty folder, so it tells what remains without them."""
-    names: tuple[str, ...] = must_know(python.shadowing, "which files lie in this folder")
+    names = must_know(python.shadowing, "which files lie in this folder")
     if not names:
         return
     sound = baseline is not None and baseline.status == "ok"

@@ -69,7 +69,7 @@ def other(
     baseline: Trial | None,
 ) -> Iterator[Finding]:
     """Find TensorFlow elsewhere, an active environment that is passed over, or packages from outside."""
-    installed: bool = must_know(tensorflow.installed, "whether TensorFlow is installed")
+    installed = must_know(tensorflow.installed, "whether TensorFlow is installed")
     if not installed and isinstance(python.elsewhere, Missing):
         raise Skip(f"whether another environment has TensorFlow is unknown: {python.elsewhere.reason}")
     others = either(python.elsewhere, ()) if not installed else ()
