@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import field
+
 from gpudoctor.model.finding import Severity
 from gpudoctor.model.record import dataclass
 
@@ -10,13 +13,17 @@ BASELINE_VERSION = 1
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Accepted:
-    """One accepted finding. `fingerprint`: what it says, without its figures; `note` is the reader's own."""
+    """One accepted finding. `fingerprint`: what it says, without the figures that vary; `note` is the reader's own.
+
+    `counts`: how much of it is accepted, by evidence; a higher number is graver, so what is left stands below zero.
+    """
 
     code: str
     cause: str
     severity: Severity
     fingerprint: str
     note: str = ""
+    counts: Mapping[str, float] = field(default_factory=dict[str, float])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -10,7 +10,7 @@ from gpudoctor.codec import dumps, load_baseline, to_builtins
 from gpudoctor.diagnose import baseline
 from gpudoctor.diagnose.gate import exit_code
 from gpudoctor.errors import UsageError
-from gpudoctor.model.finding import Location, Severity
+from gpudoctor.model.finding import Evidence, Location, Severity
 from gpudoctor.model.report import Report
 from tests.present.reports import finding, report
 
@@ -45,6 +45,76 @@ def test_other_figures_are_the_same_trouble(before: str, now: str) -> None:
 )
 def test_another_gpu_or_another_owner_is_new(before: str, now: str) -> None:
     assert accepted(machine(before), machine(now)) == [False]
+
+
+def numbers(words: str, **values: float) -> Report:
+    evidence = tuple(Evidence(label=label.replace("_", " "), value=value, unit="GPUs" if label == "NVML" else "")
+                     for label, value in values.items())  # fmt: skip
+    there = machine(words)
+    return replace(there, findings=(replace(there.findings[0], evidence=evidence),))
+
+
+@pytest.mark.parametrize(
+    ("before", "now", "same"),
+    [
+        (numbers("1 of 8 GPUs missing", missing=1, NVML=7), numbers("4 of 8 GPUs missing", missing=4, NVML=4), False),
+        (numbers("1 of 8 GPUs missing", missing=1, NVML=7), numbers("1 of 8 GPUs missing", missing=1, NVML=7), True),
+        (numbers("GPU 0: 1 errors", uncorrected=1), numbers("GPU 0: 60 errors", uncorrected=60), False),
+        (numbers("GPU 0: 60 errors", uncorrected=60), numbers("GPU 0: 1 errors", uncorrected=1), True),
+        (numbers("GPU 0: 1 errors"), numbers("GPU 0: 60 errors", uncorrected=60), False),
+        (numbers("GPU 0: 1 errors", corrected=1), numbers("GPU 0: 1 errors", corrected=900), True),
+        (numbers("GPU 0: hot", temperature=88), numbers("GPU 0: hot", temperature=91), True),
+        (numbers("Xid 48", errors_logged=1), numbers("Xid 48", errors_logged=50), False),
+        (numbers("a link", width_under_load=8), numbers("a link", width_under_load=1), False),
+        (numbers("a link", width_under_load=1), numbers("a link", width_under_load=8), True),
+    ],
+    ids=range(10),
+)
+def test_more_faults_or_fewer_gpus_are_graver_and_what_jitters_is_not(before: Report, now: Report, same: bool) -> None:
+    assert accepted(before, now) == [same]
+
+
+@pytest.mark.parametrize(
+    ("before", "now"),
+    [
+        ("The driver logged a hardware error: Xid 48.", "The driver logged a hardware error: Xid 79."),
+        ("The driver logged a hardware error: Xid 48, 63.", "The driver logged a hardware error: Xid 48, 79."),
+        ("cuInit fails with 100.", "cuInit fails with 803."),
+        ("The child ended by signal 9.", "The child ended by signal 11."),
+        ("NVIDIA GeForce RTX 3080 (8.6): slow.", "NVIDIA GeForce RTX 3090 (8.6): slow."),
+        ("CUDA_VISIBLE_DEVICES='0,1,9' gives 2 GPU(s).", "CUDA_VISIBLE_DEVICES='0,9' gives 1 GPU(s)."),
+        ("GPUs 0, 1 and 2 are hot.", "GPUs 0, 1 and 7 are hot."),
+    ],
+)
+def test_another_code_model_or_setting_is_new(before: str, now: str) -> None:
+    assert accepted(machine(before), machine(now)) == [False]
+    assert accepted(machine(now), machine(now)) == [True]
+
+
+def test_the_same_event_on_another_gpu_is_new() -> None:
+    there = machine("Xid 48")
+    first, second = (
+        replace(
+            there,
+            findings=(replace(there.findings[0], evidence=(Evidence(label="Xid 48", value="x", source=source),)),),
+        )
+        for source in ("kernel log of 0000:18:00", "kernel log of 0000:1d:00")
+    )
+    assert accepted(first, second) == [False]
+    assert accepted(second, second) == [True]
+
+
+def test_another_subject_is_new_even_where_the_sentence_does_not_name_it() -> None:
+    there = machine("hot")
+    one, other = (replace(there, findings=(replace(there.findings[0], subject=each),)) for each in ("GPU 0", "GPU 5"))
+    assert accepted(one, other) == [False]
+
+
+def test_one_entry_for_two_equal_findings_accepts_the_graver_of_both() -> None:
+    one, other = numbers("GPU 0: 1 errors", uncorrected=1), numbers("GPU 0: 6 errors", uncorrected=6)
+    both = replace(one, findings=(*one.findings, *other.findings))
+    assert accepted(both, both) == [True, True]
+    assert accepted(both, numbers("GPU 0: 7 errors", uncorrected=7)) == [False]
 
 
 def test_a_trouble_that_grew_graver_is_new_and_one_that_eased_is_not() -> None:

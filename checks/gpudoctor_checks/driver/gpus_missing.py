@@ -114,6 +114,7 @@ def _finding(gap: Gap, baseline: Trial | None) -> Finding:
         confidence=weight.confidence,
         basis=weight.basis,
         evidence=(
+            Evidence(label="missing", value=lost, unit="GPUs", source=f"{gap.wider} against {gap.narrower}"),
             Evidence(label=gap.wider, value=gap.many, unit="GPUs", source=gap.wider),
             Evidence(label=gap.narrower, value=gap.few, unit="GPUs", source=gap.narrower),
         ),

@@ -116,8 +116,14 @@ def _is_hardware(event: XidEvent) -> bool:
 
 def _lines(faults: list[XidEvent]) -> tuple[Evidence, ...]:
     rows = [(each, xids.xid(each.code)) for each in faults]
-    figures = ((f"Xid {each.code}", f"{row.description} ({each.count}x)", "") for each, row in rows if row is not None)
-    return known("kernel log", *figures)
+    figures = [(event, f"{row.description} ({event.count}x)") for event, row in rows if row is not None]
+    events = tuple(Evidence(label=f"Xid {event.code}", value=value, source=_log(event)) for event, value in figures)
+    return events and (*events, *known("kernel log", ("errors logged", sum(each.count for each in faults), "")))
+
+
+def _log(event: XidEvent) -> str:
+    """Return the source with the GPU's PCI address: the same Xid on two GPUs is two troubles."""
+    return f"kernel log of {event.pci}" if isinstance(event.pci, str) else "kernel log"
 
 
 def _reset(index: int) -> Fix:
