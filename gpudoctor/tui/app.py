@@ -132,14 +132,21 @@ class MonitorApp(App[int]):
 
     def _take_run(self, news: RunNews | Recorded) -> None:
         if isinstance(news, Recorded):
-            self.source = recording_of(news)
+            if self.options.session is not None:  # a run that was found or started never replaces the live machine
+                self._play(recording_of(news))
         elif news.machine is not None:
             self.watch_state.report = news.machine
             if not isinstance(self.source, sources.Recording):
-                self.source = sources.demo(news.machine.snapshot)
+                self._play(sources.demo(news.machine.snapshot))
         if isinstance(news, RunNews) and news.pages:
             self.scans.pages = news.pages
         self.draw()
+
+    def _play(self, recording: sources.Recording) -> None:
+        """Put a recording in the place of the source, which ends: left open, its pipe would wake the loop for ever."""
+        self._listener.forget(self.source.fd)
+        self.source.close()
+        self.source, self._followed = recording, recording.restarts
 
     def action_view(self, name: str) -> None:
         """Show another view."""

@@ -58,6 +58,10 @@ class Runs:
         self._listener.listen(self._link.fd, self._take)
         self._tell()
 
+    def _follow(self, path: str) -> None:
+        """Read a run that goes on beside the live machine; it may be over before its reader is there."""
+        self.read("--session", path, "--watched", path=path)
+
     @property
     def started(self) -> StartedRun | None:
         """Return the command that was started from here."""
@@ -113,7 +117,7 @@ class Runs:
             self._watch.output = tail.lines
         self._watch.exit_code = started.exit_code
         if self._link is None and started.session.exists():
-            self.read("--session", str(started.session), path=str(started.session))
+            self._follow(str(started.session))
         return printed or before != self._watch.exit_code
 
     def _look(self) -> None:
@@ -125,7 +129,7 @@ class Runs:
         run = self._watch.run
         over = self._link is None or self._link.fd is None or (run is not None and run.outcome != "running")
         if found and over and str(found[0]) != (self._link.path if self._link else ""):
-            self.read("--session", str(found[0]), path=str(found[0]))
+            self._follow(str(found[0]))
 
     def _live(self) -> list[Path]:
         from gpudoctor.profile.running import live_sessions  # noqa: PLC0415  # not before the first frame
@@ -139,7 +143,7 @@ class Runs:
             at = found.index(self._link.path) + 1 if self._link.path in found else 0
             path = found[at % len(found)]
             if path != self._link.path:
-                self.read("--session", path, path=path)
+                self._follow(path)
 
     def look_at(self, columns: int) -> None:
         """Ask for as many columns as the screen has; called with each frame, tells the reader when it changed."""

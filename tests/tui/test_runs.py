@@ -20,8 +20,10 @@ from gpudoctor.present import figures
 from gpudoctor.profile.follow import Follower
 from gpudoctor.profile.record import read_session
 from gpudoctor.profile.running import live_sessions
+from gpudoctor.tui.messages import Reading
 from gpudoctor.tui.run_link import RunLink
 from gpudoctor.tui.run_news import Recorded, RunNews
+from gpudoctor.tui.sources import Still
 from gpudoctor.tui.started_run import StartedRun
 from gpudoctor.tui.views.lines import text_of
 from gpudoctor.tui.views.run_parts import finding_lines
@@ -217,6 +219,58 @@ def test_a_command_is_started_its_output_kept_and_its_exit_code_shown(tmp_path: 
             await _until(on, lambda: "exit 7" in on.text)
             await on.press("q")
             assert on.app.return_value == 7
+
+    asyncio.run(act())
+
+
+def test_a_run_that_ended_before_it_was_attached_leaves_the_machine_live(tmp_path: Path) -> None:
+    async def act() -> None:
+        folder, session = tmp_path / "sessions", write_session(tmp_path / "over.session", recorded("numpy-function"))
+        async with stage(size=(120, 40), sessions=folder, script=(sys.executable, "-c", "pass"), view="run") as on:
+            source = on.app.source
+            await _until(on, lambda: on.app.watch_state.run.news is not None and "exit 0" in on.text)
+            on.app.runs._follow(str(session))  # as `_look` does, for a run that ends just then  # pyright: ignore[reportPrivateUsage]
+            await _until(on, lambda: " steps" in on.lines[1])
+            assert on.app.source is source
+            assert on.app.watch_state.source == ""
+            news = on.app.watch_state.run.news
+            assert news is not None
+            assert news.place_s == news.length_s
+
+    asyncio.run(act())
+
+
+class _Piped(Still):
+    """A source with a pipe that has ended: whoever listens to it is woken for ever."""
+
+    def __init__(self) -> None:
+        self._read, write = os.pipe()
+        os.close(write)
+        self.closed = False
+
+    @property
+    def fd(self) -> int:  # type: ignore[override]  # pyright: ignore[reportIncompatibleVariableOverride]
+        """Return its end."""
+        return self._read
+
+    def take(self) -> Reading | None:
+        """Return nothing; nobody should ask once it is closed."""
+        assert not self.closed
+        return None
+
+    def close(self) -> None:
+        """Close it."""
+        self.closed = True
+
+
+def test_the_source_that_a_recording_replaces_is_closed_and_not_listened_to(tmp_path: Path) -> None:
+    async def act() -> None:
+        path = str(write_session(tmp_path / "over.session", recorded("numpy-function")))
+        source = _Piped()
+        async with stage(size=(120, 40), source=source, session=path) as on:
+            await _until(on, lambda: on.app.watch_state.source.startswith("SESSION"))
+            await on.settle()
+            assert source.closed
 
     asyncio.run(act())
 

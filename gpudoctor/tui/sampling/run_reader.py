@@ -89,7 +89,7 @@ def _follow(path: Path, story: Story, wishes: Wishes) -> Session:
                 if over or (session is not None and session.outcome != "running"):
                     return read_session(path)
                 if session is not None:
-                    news = story.tell(session, at_s=time(), length_s=time() - session.started_at, steady=True)
+                    news = story.tell(session, at_s=time(), length_s=time() - session.started_at)
                     _tell(replace(news, silent_s=now - heard))
             wishes.redraw = False
             beat = BEAT_S if wishes.seen else UNSEEN_BEAT_S
@@ -114,7 +114,7 @@ def _play(session: Session, story: Story, wishes: Wishes, also: Callable[[RunNew
         place = length if wishes.at_s is None else min(wishes.at_s, length)
         wishes.redraw = False
         at_s = session.started_at + place
-        news = story.tell(as_of(session, at_s), at_s=at_s, length_s=length, steady=True)
+        news = story.tell(as_of(session, at_s), at_s=at_s, length_s=length)
         _tell(news if also is None else also(news))
         while not wishes.redraw:
             _listen(wishes, story, BEAT_S)
@@ -141,6 +141,7 @@ def main(argv: Sequence[str]) -> int:
     parser = argparse.ArgumentParser()
     parser.add_argument("--session", type=Path)
     parser.add_argument("--demo", action="store_true")
+    parser.add_argument("--watched", action="store_true")  # beside the live machine: nothing is played
     options = parser.parse_args(argv)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     known = registry.load()
@@ -150,7 +151,8 @@ def main(argv: Sequence[str]) -> int:
 
             _play(demo_session(), Story(known, str), Wishes(at_s=0.0), DemoMachine(known).beside)
         else:
-            _session(options.session, Story(known, rewriter_of_this_machine(), options.session))
+            story = Story(known, rewriter_of_this_machine(), options.session)
+            _session(options.session, story, played=not options.watched)
     except GpudoctorError as error:
         _tell(RunNews(failure=str(error)))
         return 1
@@ -159,14 +161,16 @@ def main(argv: Sequence[str]) -> int:
     return 0
 
 
-def _session(path: Path, story: Story) -> None:
+def _session(path: Path, story: Story, *, played: bool) -> None:
+    """Tell a session; one that was over before it was looked at is played from its start, or shown as it ended."""
     wishes = Wishes()
     if Follower(path).alive:
         _play(_follow(path, story, wishes), story, wishes)
         return
     session = read_session(path)
-    _tell(recorded(session))
-    wishes.at_s = 0.0
+    if played:
+        _tell(recorded(session))
+        wishes.at_s = 0.0
     _play(session, story, wishes)
 
 
