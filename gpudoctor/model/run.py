@@ -154,7 +154,7 @@ class HotLine:
 class HotLines:
     """Lines by share, largest first; `sampled_s` is how long stacks were sampled in all.
 
-    `blocked`: lines that asked for a tensor's value, with how often per step and the share of time in it.
+    `blocked`: lines that asked for a tensor's value, the longest wait first.
     """
 
     lines: tuple[HotLine, ...] = ()
@@ -296,6 +296,18 @@ class Memory:
     """Memories by device."""
 
     slopes: tuple[MemorySlope, ...] = ()
+
+    def held(self, settings: Settings | None) -> tuple[GpuOverTime, ...]:
+        """Return the GPUs that the run's processes held, as far as it is known: only these say something of the run.
+
+        NVML's process list comes first. Where it shows none of ours (another PID namespace), TensorFlow's own word decides.
+        """
+        if any(not isinstance(each.own_processes, Missing) and each.own_processes > 0 for each in self.gpus):
+            return tuple(
+                each for each in self.gpus if isinstance(each.own_processes, Missing) or each.own_processes > 0
+            )
+        without = settings is not None and settings.get("gpus") is not None and settings.number("gpus") == 0
+        return () if without else self.gpus
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,6 +8,8 @@ from gpudoctor.model.missing import Missing
 from gpudoctor.model.session import Session
 from gpudoctor.profile.command import isolating_flag, script_of
 
+STARTING = "starting: "  # how a remark begins while a command runs that has not trained yet
+
 
 def remarks(session: Session) -> tuple[str, ...]:
     """Return the sentences, most important first."""
@@ -15,6 +17,10 @@ def remarks(session: Session) -> tuple[str, ...]:
 
 
 def _remarks(session: Session) -> Iterator[str]:
+    if session.outcome == "running" and not session.trained:
+        yield f"{STARTING}{_so_far(session)} ({_since(session)})"
+        yield from _silent_child(session)
+        return
     if session.outcome == "cut_short":
         yield "the recording was cut short: gpudoctor itself was killed; what it had until then is shown"
     if not session.hello:
@@ -32,6 +38,20 @@ def _remarks(session: Session) -> Iterator[str]:
     unread = sum(int(each.details.get("left_out_bytes", 0)) for each in session.messages if each.number == 0)
     if unread:
         yield f"{unread / 2**20:.1f} MiB of the output came faster than it is read for messages"
+
+
+def _so_far(session: Session) -> str:
+    """Say how far a command has come: what it has not done yet is no verdict."""
+    if not session.hello:
+        return "no Python process with the recorder yet"
+    if all(isinstance(each.tensorflow_version, Missing) for each in session.processes):
+        return "TensorFlow not imported yet"
+    return "TensorFlow imported, no training step yet"
+
+
+def _since(session: Session) -> str:
+    minutes, seconds = divmod(int(max(0.0, session.heartbeat_at - session.started_at)), 60)
+    return f"{minutes}:{seconds:02}"
 
 
 def _silent_child(session: Session) -> Iterator[str]:

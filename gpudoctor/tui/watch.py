@@ -69,7 +69,10 @@ class Watch:
     @property
     def why(self) -> Report | None:
         """Return the judgement that says why the GPU is as it is: the graver one, then the surer one."""
-        told = [each for each in (self.run.report, self.report) if each is not None]
+        run = self.run.report
+        if run is not None and not run.findings and (run.snapshot.run is None or run.snapshot.run.steps is None):
+            run = None  # a run that shows nothing says nothing of the machine
+        told = [each for each in (run, self.report) if each is not None]
         return min(told, key=gravest, default=None)
 
     @property

@@ -10,7 +10,7 @@ import pytest
 from gpudoctor.model.finding import Finding, Fix, Gain, Grade, Severity
 from gpudoctor.model.missing import Missing
 from gpudoctor.model.report import Coverage, Report, Status, Summary
-from gpudoctor.model.run import Breakdown, StepTimes
+from gpudoctor.model.run import Breakdown, GpuOverTime, MachineOverTime, StepTimes
 from gpudoctor.model.session import GpuSample
 from gpudoctor.model.snapshot import Snapshot
 from gpudoctor.profile.steps import Stretch
@@ -77,7 +77,7 @@ def test_each_figure_stands_under_its_own_label() -> None:
     text = "\n".join(lines)
     for words in (
         "train.py  running 4:12  epoch 4  3,412 steps", "TF 2.20.1  Keras 3.11.5  session 1a2b3c4d", "confidence 0.95",
-        "43.9 steps/s", "22.8 ms a step", "3% input", "29% GPU 0 at work", "26.5 J/step", "2.7 of 16 cores", "3% retracing",
+        "43.9 steps/s", "22.8 ms a step", "3% input", "GPU 0 29% at work", "26.5 J/step", "2.7 of 16 cores", "3% retracing",
         "a batch takes 59.7 ms, prefetch: user",
     ):  # fmt: skip
         assert words in text, words
@@ -111,6 +111,55 @@ def test_each_figure_stands_under_its_own_label() -> None:
 )
 def test_how_it_goes_is_said_with_a_sign(changes: dict[str, object], words: str) -> None:
     assert words in "\n".join(shown(watching(report=invented_run_report(**changes))))
+
+
+def test_a_gpu_keeps_its_own_figures_and_the_rest_is_counted() -> None:
+    gpus = tuple(GpuOverTime(index=at, busy_share=0.97 - at / 10, joules_per_step=39.9 - at) for at in range(8))
+    watch = watching(report=invented_run_report(machine=MachineOverTime(gpus=gpus, cores=16)))
+    for width in range(60, 200):
+        line = shown(watch, width, 30)[3]
+        assert "38.9 J/step" not in line or "GPU 1 87% at work 38.9 J/step" in line
+        assert "39.9 J/step" not in line or "GPU 0 97% at work 39.9 J/step" in line
+        assert "GPU 0" not in line or "+7 GPUs" in line or "+6 GPUs" in line
+    assert "GPU 0 97% at work 39.9 J/step  +7 GPUs" in shown(watch, 100, 30)[3]
+
+
+def test_a_gpu_that_the_run_does_not_hold_has_no_figures() -> None:
+    gpus = tuple(GpuOverTime(index=at, busy_share=0.5, joules_per_step=9.0, own_processes=at) for at in range(2))
+    line = shown(watching(report=invented_run_report(machine=MachineOverTime(gpus=gpus))))[3]
+    assert "GPU 1 50% at work 9 J/step" in line
+    assert "GPU 0" not in line
+
+
+@pytest.mark.parametrize("size", [(80, 24), (100, 30), (120, 34), (132, 36)])
+@pytest.mark.parametrize("count", [2, 3, 4, 9])
+def test_the_best_fix_is_never_dropped(size: tuple[int, int], count: int) -> None:
+    judged = invented_run_report()
+    watch = watching(size[0], report=replace(judged, findings=(judged.findings * 5)[:count]))
+    watch.run.started, watch.run.output = ("python", "train.py"), ("Epoch 1/9",)
+    text = "\n".join(shown(watch, *size))
+    assert " FIX  1 augment() in TF ops :41" in text
+    watch.run.row = count - 1
+    assert any(line.lstrip(" │").startswith(">") or "> " in line for line in shown(watch, *size))
+
+
+def test_the_pace_of_a_run_that_ended_is_its_last() -> None:
+    assert "now " in shown(watching())[3]
+    assert "last  43.9 steps/s" in shown(watching(report=invented_run_report(outcome="ended", exit_code=0)))[3]
+
+
+def test_a_run_that_shows_nothing_says_nothing_of_the_machine() -> None:
+    empty = replace(invented_run_report(steps=None), findings=(), fixes=())
+    watch = watching(report=empty)
+    assert watch.why is None
+    watch.report = invented_report()
+    assert watch.why is watch.report
+
+
+def test_a_command_that_begins_is_not_judged() -> None:
+    started = "starting: TensorFlow not imported yet (0:03)"
+    line = shown(watching(report=invented_run_report(steps=None, limits=(started,))))[2]
+    assert f"[?] {started}" in line
 
 
 def test_a_silent_recorder_is_said() -> None:

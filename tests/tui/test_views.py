@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 
 from gpudoctor.model.gpu import Ecc, Gpu, Pcie
+from gpudoctor.model.machine import Nvml
 from gpudoctor.model.missing import Missing
 from gpudoctor.tui.history import History
 from gpudoctor.tui.messages import HostLoad, ProcessLoad, Reading
@@ -44,6 +45,41 @@ def test_every_gpu_is_seen_on_80x24(count: int) -> None:
     for index in range(count):
         assert any(f"{312 + index}/700W" in line and f"{64 + index}C" in line for line in shown)
     assert any("4711" in line for line in shown)
+
+
+@pytest.mark.parametrize("size", [(80, 24), (100, 30), (200, 50)])
+@pytest.mark.parametrize("count", [2, 16])
+def test_a_gpu_in_trouble_has_its_why_before_any_scan(size: tuple[int, int], count: int) -> None:
+    watch = Watch()
+    watch.take(reading(*(gpu(index) for index in range(count - 1)), sick_gpu(count - 1)))
+    text = "\n".join(text_of(line) for line in machine_frame(watch, *size))
+    assert f"WHY  GPU {count - 1}: too hot: slowed by HW (91 C, slows at 89)  r examines" in text
+    watch.take(reading(gpu(0, status="gpu_lost"), sick_gpu(1)))
+    text = "\n".join(text_of(line) for line in machine_frame(watch, *size))
+    assert "WHY  GPU 0: GPU IS LOST; 1 more  r examines" in text
+
+
+def test_the_fixes_below_the_why_are_its_own_first() -> None:
+    judged = invented_report()
+    watch = Watch(report=replace(judged, fixes=judged.fixes[::-1]))
+    watch.take(reading())
+    lines = [text_of(line) for line in machine_frame(watch, 120, 34)]
+    at = next(place for place, line in enumerate(lines) if "GD901" in line)
+    assert " FIX  2 Watch it, then see to cooling" in lines[at + 1]
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"nvml": Nvml(status="library_not_found"), "gpus": ()}, "not known (NVML does not answer)"),
+        ({"gpus": (gpu(0, status="gpu_lost", processes=Missing("lost")),)}, "not known (no GPU tells them)"),
+        ({}, "no process holds a GPU"),
+    ],
+)
+def test_no_process_is_said_only_where_somebody_was_asked(changes: dict[str, object], words: str) -> None:
+    watch = Watch()
+    watch.take(replace(reading(processes=()), **changes))  # type: ignore[arg-type]
+    assert words in "\n".join(text_of(line) for line in machine_frame(watch, 100, 30))
 
 
 @pytest.mark.parametrize("height", range(6, 100))

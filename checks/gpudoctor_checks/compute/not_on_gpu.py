@@ -34,6 +34,7 @@ from gpudoctor.sdk import (
 from gpudoctor_checks.recorded import known_share, on_gpu, place, weigh_run
 
 SURE = 0.85
+SURE_WITHOUT = 0.95  # policy: two lists, TensorFlow's own and NVML's; no share is weighed
 UNUSED = 0.02  # policy: NVML counts in steps of a percent, and a desktop draws
 FEWEST = 20
 
@@ -57,7 +58,7 @@ def elsewhere(
     idle = on_gpu(settings) and busiest is not None and busiest < UNUSED and known_share(steps.shares.input) < HIGHLY
     if not without and not idle:
         return
-    weight = weigh_run(SURE, baseline)
+    weight = weigh_run(SURE_WITHOUT if without else SURE, baseline)
     words = (
         f"TensorFlow used none of the {len(machine.gpus)} GPU(s) here."
         if without
@@ -79,7 +80,9 @@ def elsewhere(
         ),
         location=place(steps.file, steps.line),
         fixes=(_fix(without=without),),
-        share=known_share(steps.shares.compute),
+        share=1.0
+        if without
+        else known_share(steps.shares.compute),  # without a GPU nothing of the run is where it belongs
     )
 
 

@@ -2,7 +2,7 @@
 
 What it does
     Counts the samples, one a second, in which NVML named heat, a hardware slowdown or a power brake while the steps ran. A
-    board at its own power limit is not counted.
+    board at its own power limit is not counted, nor is a GPU that no process of the run held.
 
 Why it matters
     The longer a training runs, the warmer the board: the first minutes look well, and then every step is slower.
@@ -25,6 +25,7 @@ from gpudoctor.sdk import (
     Limits,
     MachineOverTime,
     Missing,
+    Settings,
     Severity,
     Threshold,
     Trial,
@@ -53,9 +54,11 @@ OFTEN = Threshold(
     core=False,
     thresholds=(OFTEN,),
 )
-def slowed(machine: MachineOverTime, limits: Limits, baseline: Trial | None) -> Iterator[Finding]:
-    """Judge each GPU by the share of its samples."""
-    for gpu in machine.gpus:
+def slowed(
+    machine: MachineOverTime, settings: Settings | None, limits: Limits, baseline: Trial | None
+) -> Iterator[Finding]:
+    """Judge each GPU that the run held by the share of its samples."""
+    for gpu in machine.held(settings):
         if isinstance(gpu.throttled_share, Missing) or gpu.throttled_share < limits.of(OFTEN):
             continue
         weight = weigh_run(SURE, baseline)

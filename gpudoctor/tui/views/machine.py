@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from gpudoctor.model.missing import Missing
 from gpudoctor.tui.messages import Reading
 from gpudoctor.tui.views.chrome import footer_line, header_line, trouble_line
 from gpudoctor.tui.views.gpus import gpu_lines, gpu_rows, no_gpu_lines
@@ -54,7 +55,7 @@ def heights(height: int, gpus: int, processes: int, why: int = 1) -> Heights:
     left = height - FIXED
     for_gpus = max(1, min(left, gpus + 1 if gpus else NOTHING))
     left -= for_gpus
-    for_why = min(why, max(0, left - 4)) if left < LEAST_PLOT + HOST + LEAST_PROCESSES else why
+    for_why = min(why, max(1, left - 4), left) if left < LEAST_PLOT + HOST + LEAST_PROCESSES else why
     left -= for_why
     host = HOST if left >= HOST + LEAST_PROCESSES else 2 if left >= 2 + 2 else 0
     left -= host
@@ -76,12 +77,15 @@ def machine_frame(watch: Watch, width: int, height: int) -> list[Line]:
         else no_gpu_lines(reading, watch.trouble, width)
     )
     share = heights(height, count, len(rows), why_height(watch.why))
-    trouble = f"{watch.trouble}; the GPUs are shown as last seen" if watch.trouble and reading.gpus else watch.trouble
+    trouble = f"{watch.trouble}; the GPUs are shown as last seen" if watch.trouble and reading.gpus else ""
+    tight = not trouble and share.host == 0  # the line kept free for trouble is worth more as another one
+    if tight:
+        share = heights(height + 1, count, len(rows), why_height(watch.why))
     lines = [
         header_line("machine", watch.reading, width, source=watch.banner, training=watch.run.training),
-        trouble_line(trouble if reading.gpus else "", width),
+        *([] if tight else [trouble_line(trouble, width)]),
         *top[: share.gpus],
-        *why_lines(watch.why, width, share.why)[: share.why],
+        *why_lines(watch.why, width, share.why, reading)[: share.why],
         *_plots(watch, width, share.plots),
         *_host(reading, width, share.host),
         *_processes(watch, width, share.processes),
@@ -108,6 +112,21 @@ def _host(reading: Reading, width: int, height: int) -> list[Line]:
     return [rule("host", "", width), *lines] if height == HOST else lines
 
 
+def _no_process(watch: Watch) -> str:
+    """Say why the table is empty; where NVML could not be asked, that is no statement about processes."""
+    reading = watch.reading
+    if reading is None:
+        return "processes: not known yet"
+    if watch.trouble or reading.nvml.status != "ok":
+        return "processes: not known (NVML does not answer)"
+    if reading.processes:
+        return f"no process matches {watch.pattern!r}"
+    untold = [each for each in reading.gpus if each.status != "ok" or isinstance(each.processes, Missing)]
+    if untold and len(untold) == len(reading.gpus):
+        return "processes: not known (no GPU tells them)"
+    return "no process holds a GPU" + (" that tells its processes" if untold else "")
+
+
 def _processes(watch: Watch, width: int, height: int) -> list[Line]:
     if height < 2:
         return []
@@ -117,6 +136,11 @@ def _processes(watch: Watch, width: int, height: int) -> list[Line]:
     )
     head = [rule(f"processes {len(rows)}", words, width)] if height >= LEAST_PROCESSES else []
     table = process_lines(
-        rows, width, height - len(head), cursor=min(watch.row, max(0, len(rows) - 1)), tagged=watch.tagged
+        rows,
+        width,
+        height - len(head),
+        cursor=min(watch.row, max(0, len(rows) - 1)),
+        tagged=watch.tagged,
+        nothing=_no_process(watch),
     )
     return [*head, *table]

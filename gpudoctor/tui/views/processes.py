@@ -59,16 +59,22 @@ def _matches(process: ProcessLoad, pattern: str) -> bool:
 
 
 def process_lines(
-    rows: Sequence[tuple[int, ProcessLoad]], width: int, height: int, *, cursor: int, tagged: frozenset[int]
+    rows: Sequence[tuple[int, ProcessLoad]],
+    width: int,
+    height: int,
+    *,
+    cursor: int,
+    tagged: frozenset[int],
+    nothing: str = "no process holds a GPU",
 ) -> list[Line]:
-    """Return the heading and the rows around the cursor."""
+    """Return the heading and the rows around the cursor; `nothing`: what stands where there is no row."""
     lines: list[Line] = [(Span(fit(_heading(width), width), "head"),)]
     room = max(1, height - 1)
     first = max(0, min(cursor - room + 1, len(rows) - room)) if cursor >= room else 0
     for place, (depth, process) in list(enumerate(rows))[first : first + room]:
         lines.append(_row(process, depth, width, chosen=place == cursor, tagged=process.pid in tagged, place=place))
     if not rows:
-        lines.append((Span("  no process holds a GPU", "dim"),))
+        lines.append((Span(fit(f"  {nothing}", width), "dim"),))
     return lines
 
 

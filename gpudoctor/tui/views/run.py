@@ -16,6 +16,7 @@ from gpudoctor.tui.watch import Watch
 TWO_ABREAST_FROM = 118
 LEFT_SHARE = 0.5
 TOP = 4  # header, state, verdict, figures
+MOST_LEAST = 3  # findings that are shown on the smallest screen, with the best fix below them
 RULE = 8  # cells that a heading needs beside its words
 PACE_FROM, PACE = 14, 4  # a plot of so many lines gives some to steps per second
 KEYS = (
@@ -97,7 +98,8 @@ def _findings(watch: Watch) -> list[_Part]:
     report = watch.run.report
     count = 0 if report is None else max(1, len(report.findings)) + len(report.fixes)
     title = "findings" if report is None or not report.findings else f"findings {len(report.findings)}"
-    return [_Part(title, "", 3, 1 + count, lambda width, height: run_parts.finding_lines(watch.run, width, height))]
+    least = 3 if report is None else 1 + min(MOST_LEAST, max(1, len(report.findings))) + min(1, len(report.fixes))
+    return [_Part(title, "", least, 1 + count, lambda width, height: run_parts.finding_lines(watch.run, width, height))]
 
 
 def _chosen(watch: Watch, width: int) -> list[_Part]:

@@ -10,8 +10,9 @@ from dataclasses import replace
 
 from gpudoctor.model.missing import Missing, either
 from gpudoctor.model.report import Report
-from gpudoctor.model.run import HotLine, Run, Stage
+from gpudoctor.model.run import GpuOverTime, HotLine, Run, Stage
 from gpudoctor.present import figures
+from gpudoctor.profile.outcome import STARTING
 from gpudoctor.tui.run_news import RunNews
 from gpudoctor.tui.run_watch import RunWatch
 from gpudoctor.tui.views import words
@@ -21,6 +22,7 @@ from gpudoctor.tui.views.step_plot import share_bar
 
 BAR, SHORT_BAR, PLACE, COST, WHO = 8, 5, 14, 9, 12  # cells
 BARS_FROM = 64
+MOST_GPUS = 2  # display only: with their figures; the rest is counted
 SLOWEST = " BOTTLENECK"
 TOLD_SHARE = 0.01  # display only
 SILENT_S = 5.0  # display only: the wrapper writes each second
@@ -83,7 +85,7 @@ def verdict_line(run: Run, width: int) -> Line:
     steps = run.steps
     if steps is None:
         why = run.limits[0] if run.limits else run.unknown.get("steps", "no training step was seen")
-        told = f"no training step yet: {why}" if run.outcome == "running" else why
+        told = f"no training step yet: {why}" if run.outcome == "running" and not why.startswith(STARTING) else why
         return (Span(f" [?] {fit(told, width - 5)}", "dim"),)
     word, style = CLASSES[steps.input_class]
     share = steps.shares.input
@@ -99,29 +101,48 @@ def figures_line(news: RunNews, run: Run, width: int) -> Line:
     last = next((each for each in reversed(news.columns) if each is not None), None)
     spans: list[Span] = []
     if last is not None:
-        spans += (Span("   now ", "title"), *_figure(f"{last.steps_per_s:.3g}", "steps/s"))
+        when = "now" if run.outcome == "running" else "last"
+        spans += (Span(f"   {when} ", "title"), *_figure(f"{last.steps_per_s:.3g}", "steps/s"))
         spans += (
             *_figure(figures.duration(last.step_s), "a step"),
             *_figure(f"{last.input / last.step_s:.0%}", "input"),
         )
     spans.append(Span("   run ", "title"))
-    for value, label in _machine(run):
+    for figure in _gpus(run, width - width_of(tuple(spans))):
+        spans += figure
+    for value, label in _host(run):
         figure = _figure(value, label)
         if width_of((*spans, *figure)) <= width:
             spans += figure
     return crop(tuple(spans), width)
 
 
+def _gpus(run: Run, width: int) -> list[Line]:
+    """Return the GPUs that the run held, each whole or not at all: a figure must not stand beside another GPU's name."""
+    held = () if run.machine is None else run.machine.held(run.settings)
+    for count, energy in (*((each, True) for each in range(min(len(held), MOST_GPUS), 0, -1)), (1, False)):
+        told = [figure for figure in (_gpu_figure(each, energy=energy) for each in held[:count]) if figure]
+        rest = len(held) - count
+        more: list[Line] = [(Span(f" +{rest} GPU{'s' if rest > 1 else ''} ", "dim"),)] if rest > 0 and told else []
+        if sum(map(width_of, [*told, *more])) <= width:
+            return [*told, *more]
+    return []
+
+
+def _gpu_figure(gpu: GpuOverTime, *, energy: bool) -> Line:
+    spans: list[Span] = []
+    if not isinstance(gpu.busy_share, Missing):
+        spans += (Span(f" {gpu.busy_share:.0%}", "strong"), Span(" at work", "dim"))
+    if energy and not isinstance(gpu.joules_per_step, Missing):
+        spans += (Span(f" {gpu.joules_per_step:.3g}", "strong"), Span(" J/step", "dim"))
+    return (Span(f" GPU {gpu.index}", "dim"), *spans, Span(" ")) if spans else ()
+
+
 def _figure(value: str, label: str) -> Line:
     return (Span(f" {value}", "strong"), Span(f" {label} ", "dim"))
 
 
-def _machine(run: Run) -> Iterator[tuple[str, str]]:
-    for gpu in (run.machine.gpus if run.machine is not None else ())[:2]:
-        if not isinstance(gpu.busy_share, Missing):
-            yield f"{gpu.busy_share:.0%}", f"GPU {gpu.index} at work"
-        if not isinstance(gpu.joules_per_step, Missing):
-            yield f"{gpu.joules_per_step:.3g}", "J/step"
+def _host(run: Run) -> Iterator[tuple[str, str]]:
     if run.machine is not None and not isinstance(run.machine.cores_used, Missing):
         yield f"{run.machine.cores_used:.1f}", f"of {words.amount(run.machine.cores)} cores"
     if run.tracings is not None and run.tracings.share > 0:
@@ -246,6 +267,7 @@ def finding_lines(watch: RunWatch, width: int, height: int) -> list[Line]:
     report = watch.report
     if report is None:
         return []
+    height = max(1, height)
     if not report.findings:
         told = (
             "nothing found so far"
@@ -267,7 +289,9 @@ def finding_lines(watch: RunWatch, width: int, height: int) -> list[Line]:
             Span(fit(text, room), "chosen" if chosen else ""),
         )
         lines.append(crop(tuple(span._replace(action=f"screen.choose({at})") for span in spans), width))
-    return [*lines[: max(1, height)], *_fix_lines(report, width)][: max(1, height)]
+    kept = max(1, height - min(1, len(report.fixes)))  # the best fix is never left out
+    first = max(0, min(watch.row, len(lines) - 1) - kept + 1)
+    return [*lines[first : first + kept], *_fix_lines(report, width)][:height]
 
 
 def _fix_lines(report: Report, width: int) -> Iterator[Line]:

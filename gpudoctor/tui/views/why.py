@@ -2,16 +2,28 @@
 
 from __future__ import annotations
 
+from gpudoctor.model.gpu import Gpu
+from gpudoctor.model.missing import Missing, either
 from gpudoctor.model.report import Report, Status
 from gpudoctor.present import figures
+from gpudoctor.tui.messages import Reading
+from gpudoctor.tui.views import words
 from gpudoctor.tui.views.doctor import MARKS
 from gpudoctor.tui.views.lines import Line, Span, fit
 
 LABEL = 6
+TROUBLE = "x!"  # signs of `words.state`, worst first
+EXAMINES = " examines"
 
 
-def why_lines(report: Report | None, width: int, height: int) -> list[Line]:
-    """Return up to `height` lines: why first, then fixes by rank."""
+def why_lines(report: Report | None, width: int, height: int, reading: Reading | None = None) -> list[Line]:
+    """Return up to `height` lines: why first, then fixes by rank, those for the why before others.
+
+    Before anything was examined, the reading itself says which GPU is in trouble.
+    """
+    trouble = _of_reading(reading) if report is None else ""
+    if trouble:
+        return [_unexamined(trouble, width)]
     if report is None:
         return [
             (
@@ -36,9 +48,10 @@ def why_lines(report: Report | None, width: int, height: int) -> list[Line]:
             Span(sure, "dim"),
         )
     ]
-    for number, fix in enumerate(report.fixes[: height - 1], start=1):
+    ranked = sorted(enumerate(report.fixes, start=1), key=lambda each: primary.code not in each[1].addresses)
+    for place, (number, fix) in enumerate(ranked[: max(0, height - 1)]):
         gain = f"  {figures.gain(fix.gain)} "
-        label = " FIX  " if number == 1 else " " * LABEL
+        label = " FIX  " if place == 0 else " " * LABEL
         lines.append(
             (
                 Span(label, "title"),
@@ -48,6 +61,39 @@ def why_lines(report: Report | None, width: int, height: int) -> list[Line]:
             )
         )
     return [tuple(span._replace(action=span.action or "app.view('doctor')") for span in line) for line in lines]
+
+
+def _of_reading(reading: Reading | None) -> str:
+    """Return the worst of what the GPUs themselves show, and on how many more there is something; '' for nothing."""
+    if reading is None:
+        return ""
+    found: list[tuple[int, str]] = []
+    for gpu in reading.gpus:
+        sign, text, _ = words.state(gpu, reading.xids.get(either(gpu.pci, ""), ()))
+        if sign in TROUBLE:
+            found.append((TROUBLE.index(sign), f"GPU {gpu.index}: {text}{_heat(gpu)}"))
+    more = f"; {len(found) - 1} more" if len(found) > 1 else ""
+    return f"{min(found)[1]}{more}" if found else ""
+
+
+def _heat(gpu: Gpu) -> str:
+    """Return how warm it is and where it slows, where heat is what slows it."""
+    hot = any("Thermal" in each for each in either(gpu.throttle_reasons, ()))
+    if not hot or isinstance(gpu.temperature_c, Missing):
+        return ""
+    limit = gpu.temperature_slowdown_c
+    return f" ({gpu.temperature_c} C" + ("" if isinstance(limit, Missing) else f", slows at {limit}") + ")"
+
+
+def _unexamined(trouble: str, width: int) -> Line:
+    room = max(0, width - LABEL - len(EXAMINES) - 4)
+    return (
+        Span(" WHY  ", "title"),
+        Span(fit(trouble, min(room, len(trouble))), "strong"),
+        Span("  "),
+        Span("r", "key", "app.scan('quick')"),
+        Span(EXAMINES, "dim"),
+    )
 
 
 def why_height(report: Report | None) -> int:

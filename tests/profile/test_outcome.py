@@ -1,0 +1,29 @@
+"""What is said of a command while it runs is no verdict: what it has not done yet, it may still do."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from gpudoctor.model.missing import Missing
+from gpudoctor.profile.outcome import remarks
+from tests.profile.timelines import recorded
+
+BEGUN = recorded("numpy-function")
+WHOLE = replace(BEGUN, outcome="running", heartbeat_at=BEGUN.started_at + 3.4, steps=(), windows=())
+
+
+def test_a_command_that_has_not_imported_tensorflow_yet_is_starting() -> None:
+    (process,) = WHOLE.processes
+    early = replace(WHOLE, processes=(replace(process, tensorflow_version=Missing("not imported")),))
+    assert remarks(early)[0] == "starting: TensorFlow not imported yet (0:03)"
+    over = replace(early, outcome="ended")
+    assert "never imported TensorFlow" in remarks(over)[0]
+
+
+def test_each_stage_before_the_first_step_has_its_words() -> None:
+    assert remarks(WHOLE)[0] == "starting: TensorFlow imported, no training step yet (0:03)"
+    assert remarks(replace(WHOLE, processes=()))[0] == "starting: no Python process with the recorder yet (0:03)"
+
+
+def test_a_run_that_trains_has_no_remark() -> None:
+    assert remarks(replace(BEGUN, outcome="running")) == ()
