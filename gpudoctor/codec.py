@@ -132,6 +132,29 @@ def _escaped(text: str) -> str:
     return STEERING.sub(lambda char: "\\ufffd" if "\ud800" <= char[0] <= "\udfff" else f"\\u{ord(char[0]):04x}", text)
 
 
+def _decoded(data: bytes) -> Json:
+    """Decode a foreign document; a key that stands twice is refused: which of the two holds is anybody's guess."""
+    import msgspec  # noqa: PLC0415  # see the module's docstring
+
+    text = data.removeprefix(BOM)
+    document: Json = msgspec.json.decode(text)
+    # Nothing but the keys is of interest here: a number of thousands of digits is not worth turning into one.
+    json.loads(text, object_pairs_hook=_no_key_twice, parse_int=str, parse_float=str)
+    return document
+
+
+class RepeatedKeyError(Exception):
+    """An object of a document names a key twice."""
+
+
+def _no_key_twice(members: list[tuple[str, Json]]) -> None:
+    names: set[str] = set()
+    for name, _ in members:
+        if name in names:
+            raise RepeatedKeyError(f"the key {name!r} stands twice in one object")
+        names.add(name)
+
+
 def load_baseline(data: bytes, *, name: str) -> Baseline:
     """Decode a baseline, strictly: a misspelt key must not silently accept less or more.
 
@@ -139,17 +162,27 @@ def load_baseline(data: bytes, *, name: str) -> Baseline:
     """
     import msgspec  # noqa: PLC0415  # see the module's docstring
 
+    from gpudoctor.knowledge.bounds import implausible  # noqa: PLC0415  # only what reads a file needs it
     from gpudoctor.model.baseline import BASELINE_VERSION, Baseline  # noqa: PLC0415
 
     if len(data) > MAX_BASELINE_BYTES:
         raise UsageError(f"{name}: larger than {MAX_BASELINE_BYTES >> 20} MiB; this is not a baseline")
     try:
-        document: Json = msgspec.json.decode(data.removeprefix(BOM))
+        document = _decoded(data)
+        wrong = implausible(document)
+        if wrong:
+            raise UsageError(f"{name}: not a baseline: {wrong}; make one with `gpudoctor scan --write-baseline FILE`")
         version = document.get("baseline_version") if _is_object(document) else None
         if isinstance(version, int) and version > BASELINE_VERSION:
             raise UsageError(f"{name}: written by a newer gpudoctor (baseline {version}); upgrade gpudoctor")
         return msgspec.convert(document, Baseline)
-    except (msgspec.DecodeError, msgspec.ValidationError, RecursionError, UnicodeDecodeError) as error:
+    except (
+        msgspec.DecodeError,
+        msgspec.ValidationError,
+        RecursionError,
+        UnicodeDecodeError,
+        RepeatedKeyError,
+    ) as error:
         raise UsageError(
             f"{name}: not a baseline ({error}); make one with `gpudoctor scan --write-baseline FILE`"
         ) from error
@@ -166,8 +199,8 @@ def load_snapshot(data: bytes, *, name: str = "snapshot") -> Snapshot:
     if len(data) > MAX_SNAPSHOT_BYTES:
         raise SnapshotError(f"{name}: larger than {MAX_SNAPSHOT_BYTES >> 20} MiB; this is not a snapshot")
     try:
-        document: Json = msgspec.json.decode(data.removeprefix(BOM))
-    except (msgspec.DecodeError, RecursionError, UnicodeDecodeError) as error:
+        document = _decoded(data)
+    except (msgspec.DecodeError, RecursionError, UnicodeDecodeError, RepeatedKeyError) as error:
         raise SnapshotError(
             f"{name}: not JSON ({error}); make one with `gpudoctor scan --save-snapshot FILE`"
         ) from error
@@ -180,8 +213,12 @@ def load_snapshot(data: bytes, *, name: str = "snapshot") -> Snapshot:
 def _convert(document: dict[str, Json], name: str) -> Snapshot:
     import msgspec  # noqa: PLC0415  # see the module's docstring
 
+    from gpudoctor.knowledge.bounds import implausible  # noqa: PLC0415  # only what reads a snapshot needs it
     from gpudoctor.knowledge.plausible import plausible  # noqa: PLC0415  # only what reads a snapshot needs it
 
+    wrong = implausible(document)
+    if wrong:
+        raise SnapshotError(f"{name}: not a snapshot of a machine: {wrong}; correct it, or take a new snapshot")
     version = document.get("schema_version", SCHEMA_VERSION)
     if not isinstance(version, int):
         raise SnapshotError(f"{name}: schema_version must be a whole number")

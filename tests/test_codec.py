@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gpudoctor.codec import dumps, load_snapshot, schema, snapshot_to_builtins
-from gpudoctor.errors import SnapshotError
+from gpudoctor.codec import dumps, load_baseline, load_snapshot, schema, snapshot_to_builtins
+from gpudoctor.errors import SnapshotError, UsageError
 from gpudoctor.model.gpu import Gpu, Memory, Power
 from gpudoctor.model.machine import Host
 from gpudoctor.model.missing import Missing
@@ -179,3 +179,45 @@ def test_a_number_that_json_has_no_word_for_is_missing_with_its_reason() -> None
 def test_a_path_deeper_than_the_model_builds_nothing() -> None:
     snapshot = load_snapshot(json.dumps({"missing": {"host." * 100_000 + "x": "why"}}).encode())
     assert snapshot.host is None
+
+
+HUGE = "9" * 400
+
+
+@pytest.mark.parametrize(
+    ("text", "path"),
+    [
+        (f'{{"host": {{"memory_bytes": {HUGE}}}}}', "host.memory_bytes"),
+        (f'{{"host": {{"cpu": {{"affinity": {HUGE}}}}}}}', "host.cpu.affinity"),
+        (f'{{"gpus": [{{"index": 0, "ecc": {{"uncorrected": -{HUGE}}}}}]}}', r"gpus\[0\].ecc.uncorrected"),
+        ('{"gpus": [{"index": 0, "memory": {"total_bytes": -1}}]}', r"gpus\[0\].memory.total_bytes"),
+        ('{"host": {"cpu": {"cores": -4}}}', "host.cpu.cores"),
+        (f'{{"probe": {{"trials": {{"a": {{"values": {{"x": {"9" * 300}}}}}}}}}}}', "probe.trials.a.values.x"),
+        ('{"timings_s": {"gpus": 1e300}}', "timings_s.gpus"),
+        (f'{{"schema_version": {HUGE}}}', "schema_version|newer"),
+        (f'{{"host": {{"memory_bytes": {"9" * 5000}}}}}', "host.memory_bytes|not JSON"),
+    ],
+    ids=range(9),
+)
+def test_a_number_that_no_machine_has_is_refused_with_its_place(text: str, path: str) -> None:
+    with pytest.raises(SnapshotError, match=path) as caught:
+        load_snapshot(text.encode(), name="it")
+    assert len(str(caught.value)) < 300
+
+
+def test_losses_and_codes_may_be_negative_and_counters_of_64_bits_pass() -> None:
+    text = (
+        '{"cuda": {"cu_init": -1}, "host": {"memory_bytes": 18446744073709551615},'
+        ' "probe": {"trials": {"a": {"name": "a", "values": {"loss": -3.5, "best": -1e38}}}}}'
+    )
+    assert load_snapshot(text.encode()).cuda is not None
+
+
+@pytest.mark.parametrize(
+    "text", ['{"host": {}, "host": {}}', '{"host": {"cpu": {"cores": 1, "cores": 2}}}', '[{"a": 1, "\\u0061": 2}]']
+)
+def test_a_key_that_stands_twice_is_refused(text: str) -> None:
+    with pytest.raises(SnapshotError, match="stands twice"):
+        load_snapshot(text.encode())
+    with pytest.raises(UsageError, match="stands twice"):
+        load_baseline(text.encode(), name="it")
