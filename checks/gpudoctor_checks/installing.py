@@ -34,6 +34,14 @@ OTHER_BUILD = Fix(
     gain=unblocks("a GPU below the build's minimum is never used"),
     effort_minutes=60,
 )
+OTHER_GPU = Fix(
+    id="other-gpu",
+    title="Use another GPU, or the CPU",
+    action="manual",
+    text="No TensorFlow from 2.4 on has code for this GPU, nor can its CUDA compile any: take a newer GPU or train on the CPU",
+    gain=unblocks("a GPU that CUDA 11 and newer dropped is never used"),
+    effort_minutes=60,
+)
 
 
 def install_tensorflow(
@@ -59,7 +67,7 @@ def install_tensorflow(
     release = release_for(capabilities, driver, own, wanted)
     if release is None or (host is not None and either(host.arch, "x86_64") in ARM):
         new = not capabilities or max(capabilities) >= BLACKWELL or release is not None
-        return (RUN_NGC,) if new else (OTHER_BUILD,)
+        return (RUN_NGC,) if new else (elsewhere(min(capabilities)),)
     stays = bool(wanted) and tensorflow_releases.release_of(wanted) is release
     version = wanted if stays else release.latest
     package = with_cuda(version, capabilities) if cuda else f"'tensorflow=={version}'"
@@ -67,6 +75,12 @@ def install_tensorflow(
         return (_in_wsl(package),)
     here = not own or own in fitting(release)  # else an environment of its own is made, and this one stays as it is
     return (_fix("install-tensorflow", title, f"{before if here else ''}{pip_install(package, release, own)}", 3),)
+
+
+def elsewhere(capability: int) -> Fix:
+    """Return what is left where pip has no release for a GPU and its driver: another build, or for the oldest another GPU."""
+    served = any(tensorflow_releases.covers(each, capability) in WORKING for each in tensorflow_releases.RELEASES)
+    return OTHER_BUILD if served or capability >= BLACKWELL else OTHER_GPU
 
 
 def make_environment(devices: Devices | None, driver: Driver | None, host: Host | None) -> tuple[Fix, ...]:

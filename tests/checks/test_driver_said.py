@@ -54,3 +54,14 @@ def test_an_nvml_newer_than_the_hosts_driver_comes_with_the_image() -> None:
         driver="535",
     )
     assert finding.fixes[0].id == "remove-driver-from-image"
+
+
+def test_under_the_last_driver_for_the_gpu_the_older_tensorflow_is_what_helps() -> None:
+    finding = found(
+        do_not_fit,
+        "cudaGetDevice() failed. Status: CUDA driver version is insufficient for CUDA runtime version",
+        gpu="Tesla K80",
+        driver="470.256.02",
+        tf="2.20.0",
+    )
+    assert [each.id for each in finding.fixes] == ["install-older-tensorflow"]

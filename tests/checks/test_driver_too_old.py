@@ -109,3 +109,21 @@ def test_where_no_such_wheel_exists_a_cpu_build_asks_for_no_driver(host: dict[st
 
 def test_a_cpu_wheel_without_any_driver_asks_for_none() -> None:
     assert judge(too_old, no_gpu_machine()).status is Outcome.PASSED
+
+
+@pytest.mark.parametrize(
+    ("gpu", "cc", "driver", "fixes"),
+    [
+        ("Tesla K80", "3.7", "470.256.02", ["install-older-tensorflow"]),
+        ("Tesla K80", "3.7", "450.80.02", ["install-older-tensorflow"]),
+        ("Tesla K80", "3.7", "440.100", ["install-older-tensorflow", "install-driver"]),
+        ("GeForce GTX 580", "2.0", "390.157", ["other-gpu"]),
+        ("Tesla V100-SXM2-16GB", "7.0", "450.248.02", ["install-driver", "install-older-tensorflow"]),
+    ],
+)
+def test_no_driver_is_advised_that_does_not_reach_what_is_needed(
+    gpu: str, cc: str, driver: str, fixes: list[str]
+) -> None:
+    machine = make_machine((make_gpu(name=gpu, cc=cc, memory_mib=8192),), driver=driver)
+    (finding,) = judge(too_old, machine).findings
+    assert [each.id for each in finding.fixes] == fixes

@@ -15,7 +15,9 @@ from tests.checks.machines import changed, make_gpu, make_machine, without
 
 NONE = TensorFlow(installed=False, version=Missing("not installed"))
 CPU = {"is_cuda_build": False, "distribution": "tensorflow-cpu", "compute_capabilities": Missing("CPU build")}
-OURS = frozenset({"install-tensorflow", "install-in-wsl", "run-ngc-container", "other-build", "fitting-python"})
+OURS = frozenset(
+    {"install-tensorflow", "install-in-wsl", "run-ngc-container", "other-build", "other-gpu", "fitting-python"}
+)
 
 
 def absent(cc: str, *, driver: str = "580.95.05", python: str = "3.11.9", **host: str) -> Snapshot:
@@ -48,7 +50,7 @@ def advice(machine: Snapshot) -> str:
         ("7.0", {"os": "windows"}, ["wsl --install", "nvidia-cudnn-cu12<9.11"]),
         ("12.0", {"os": "windows"}, ["nvcr.io/nvidia/tensorflow"]),
         ("7.5", {"python": "3.8.20"}, ["uv venv --python 3.", "'tensorflow[and-cuda]==2.20.0'"]),
-        ("2.0", {}, ["built for this compute capability"]),
+        ("2.0", {}, ["take a newer GPU or train on the CPU"]),
     ],
 )
 def test_gpu_driver_processor_system_and_python_decide_together(

@@ -17,8 +17,25 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from gpudoctor.sdk import Devices, Driver, Finding, Host, Log, LogEvent, Trial, check, either, versions, weigh_unusable
-from gpudoctor_checks.remedies import REBOOT, install_driver
+from gpudoctor.sdk import (
+    Devices,
+    Driver,
+    Finding,
+    Host,
+    Log,
+    LogEvent,
+    Python,
+    TensorFlow,
+    Trial,
+    check,
+    cuda_toolkits,
+    either,
+    tensorflow_releases,
+    versions,
+    weigh_unusable,
+)
+from gpudoctor_checks.driver.reach_driver import reach_driver
+from gpudoctor_checks.remedies import REBOOT
 from gpudoctor_checks.said import command, container_of, events, log_finding, release
 
 TOO_OLD_CODES = frozenset({"35"})  # cudaErrorInsufficientDriver, driver_types.h
@@ -54,7 +71,13 @@ SEE = "cat /proc/driver/nvidia/version; ldconfig -p | grep libcuda; nvidia-smi"
     core=False,
 )
 def do_not_fit(
-    log: Log, host: Host | None, devices: Devices | None, driver: Driver | None, baseline: Trial | None
+    log: Log,
+    host: Host | None,
+    devices: Devices | None,
+    driver: Driver | None,
+    tensorflow: TensorFlow | None,
+    python: Python | None,
+    baseline: Trial | None,
 ) -> Iterator[Finding]:
     """Compare versions first: what differs explains the other messages."""
     differ = _differ(log)
@@ -87,15 +110,23 @@ def do_not_fit(
     too_old = (*events(log, "driver_too_old"), *(each for each in inits if each.values.get("code") in TOO_OLD_CODES))
     if too_old:
         capabilities = devices.compute_capabilities if devices is not None else ()
+        build = tensorflow or TensorFlow(origin="official_wheel")
+        version = release(tensorflow, log)
         runtime = f" of TensorFlow {release(None, log)}" if release(None, log) else ""
         yield log_finding(
             f"The driver is older than the CUDA runtime{runtime} needs.",
             weigh_unusable(0.9, baseline),
             too_old,
-            install_driver(capabilities, host),
+            *reach_driver(_needed(version), driver or Driver(), capabilities, build, host, python),
             cause="driver-too-old",
             know="nvidia-smi",
         )
+
+
+def _needed(version: str) -> str:
+    """Return the least driver of that TensorFlow; of an unknown one, that of any."""
+    known = tensorflow_releases.release_of(version)
+    return (cuda_toolkits.minimum_driver(known.cuda_version or "") if known is not None else None) or "0"
 
 
 def _newer_than_host(log: Log, driver: Driver | None) -> tuple[LogEvent, ...]:

@@ -15,12 +15,13 @@ Why it matters
 How to fix
     Install a newer driver: on the host for a container, on Windows for WSL. A newer driver runs everything that an
     older one ran. The "CUDA Version" in nvidia-smi is the newest CUDA that the driver supports, not what is installed;
-    installing another CUDA toolkit does not help. If the driver cannot be changed, use an older TensorFlow.
+    installing another CUDA toolkit does not help. If the driver cannot be changed, or is the last that serves the GPU
+    (R390 for Fermi, R470 for Kepler), use an older TensorFlow.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from gpudoctor.sdk import (
     Cuda,
@@ -46,8 +47,9 @@ from gpudoctor.sdk import (
     weigh_faulty,
     weigh_unusable,
 )
+from gpudoctor_checks.driver.reach_driver import reach_driver, reachable
+from gpudoctor_checks.installing import release_for
 from gpudoctor_checks.libraries.gpu_code import coverage
-from gpudoctor_checks.remedies import install_driver, release_for_driver
 
 AFTERWARDS = 0.8  # certain for the build that will be needed, which is not installed yet
 FOR_LATER = "the CUDA build of this release"
@@ -71,7 +73,8 @@ def too_old(
 ) -> Iterator[Finding]:
     """Ask for the driver of the CUDA major; where PTX is needed, for the driver that compiles it."""
     for_cuda: bool = must_know(tensorflow.is_cuda_build, "whether this build has CUDA")
-    later = "" if for_cuda else _of_the_cuda_build(tensorflow, host)
+    capabilities = devices.compute_capabilities if devices is not None else ()
+    later = "" if for_cuda else _of_the_cuda_build(tensorflow, host, driver, capabilities)
     if not for_cuda and (not later or isinstance(driver.version, Missing)):
         raise NotApplicable("a CPU-only build")
     version: str = must_know(driver.version, "the driver version")
@@ -83,15 +86,18 @@ def too_old(
         raise Inconclusive(f"no driver is known for CUDA {runtime}")
     needs_ptx = _need_ptx(tensorflow, devices if for_cuda else None)
     ptx = cuda_toolkits.ptx_driver(runtime, windows=driver.windows_numbering) if needs_ptx else None
+    least = needed
     if not versions.at_least(version, needed):
         weight = weigh_unusable(0.9, baseline) if for_cuda else Weight(confidence=AFTERWARDS, basis=FOR_LATER)
         summary = f"Driver {version} is too old for CUDA {runtime}: {needed} or newer is needed."
     elif ptx is not None and not versions.at_least(version, ptx):
         weight = weigh_faulty(0.75, baseline)  # the rule was read in ptxas, not seen on such a machine
+        least = ptx
         summary = f"Driver {version} cannot compile the PTX that {needs_ptx[0]} needs: {ptx} or newer can."
     else:
         return
-    capabilities = devices.compute_capabilities if devices is not None else ()
+    if not reachable(least, capabilities, windows=driver.windows_numbering):
+        summary += " This GPU's last driver is older."
     yield Finding(
         summary=summary,
         severity=Severity.ERROR,
@@ -104,19 +110,23 @@ def too_old(
             Evidence(label="needs for binary code", value=needed, source="NVIDIA CUDA Compatibility guide"),
             Evidence(label="needs for PTX", value=ptx or "not needed", source="CUDA toolkit release notes"),
         ),
-        fixes=(
-            install_driver(capabilities, host),
-            *release_for_driver(driver, capabilities, tensorflow, python),
-        ),
+        fixes=reach_driver(least, driver, capabilities, tensorflow, host, python),
     )
 
 
-def _of_the_cuda_build(tensorflow: TensorFlow, host: Host | None) -> str:
-    """Return the CUDA of the build that should replace a CPU-only wheel: else its driver is too old a day later."""
+def _of_the_cuda_build(tensorflow: TensorFlow, host: Host | None, driver: Driver, capabilities: Sequence[int]) -> str:
+    """Return the CUDA of the build that should replace a CPU-only wheel: else its driver is too old a day later.
+
+    That is the build of this release, or for a GPU whose drivers all are too old for it, of the release advised instead.
+    """
     linux = host is not None and either(host.os, "") == "linux" and either(host.arch, "") == "x86_64"
     if not linux or either(tensorflow.origin, "") != "official_wheel":
         return ""
     release = tensorflow_releases.release_of(either(tensorflow.version, "0.0"))
+    windows = driver.windows_numbering
+    needed = cuda_toolkits.minimum_driver((release.cuda_version or "") if release is not None else "", windows=windows)
+    if needed and not reachable(needed, capabilities, windows=windows):
+        release = release_for(capabilities, driver, "")
     return (release.cuda_version or "") if release is not None else ""
 
 

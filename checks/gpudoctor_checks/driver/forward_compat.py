@@ -21,6 +21,7 @@ from collections.abc import Iterator
 
 from gpudoctor.sdk import (
     Cuda,
+    Devices,
     Environment,
     Evidence,
     Finding,
@@ -69,6 +70,7 @@ def compat(
     kernel: Kernel | None,
     env: Environment | None,
     host: Host | None,
+    devices: Devices | None,
     baseline: Trial | None,
 ) -> Iterator[Finding]:
     """Blame cuda-compat where cuInit does, or where it fails with a compat libcuda; never where cuInit succeeds."""
@@ -101,7 +103,7 @@ def compat(
         ),
         fixes=(
             DROP_FROM_PATH if on_path else DROP_FROM_LDCONFIG,
-            install_driver((), host),
+            install_driver(devices.compute_capabilities if devices is not None else (), host),
         ),
     )
 

@@ -39,7 +39,7 @@ from gpudoctor.sdk import (
     must_know,
     weigh_unusable,
 )
-from gpudoctor_checks.installing import OTHER_BUILD
+from gpudoctor_checks.installing import elsewhere
 from gpudoctor_checks.libraries.gpu_code import lowest, named
 from gpudoctor_checks.remedies import install_release_for
 
@@ -83,7 +83,7 @@ def filtered(
                 ),
                 Evidence(label="TensorFlow", value=either(tensorflow.version, "unknown"), source="build"),
             ),
-            fixes=install_release_for(old[0], tensorflow, python) or (OTHER_BUILD,),
+            fixes=install_release_for(old[0], tensorflow, python) or (elsewhere(old[0]),),
         )
         return
     yield from _too_small(devices, env)
