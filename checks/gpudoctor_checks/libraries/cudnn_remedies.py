@@ -10,6 +10,7 @@ from gpudoctor_checks.said import by_hand, command, on_windows, stated
 FIRST_AS_WHEEL = (
     8  # PyPI has nvidia-cudnn-cu11 and -cu12 from 8.5 on, nothing for cuDNN 7 and older; and none for Windows' loader
 )
+MAJOR_THAT_DROPPED = "9"  # cuDNN 9.11 left out the GPUs before Turing
 CONDA_AWAY = command(
     "remove-conda-cudnn",
     "Remove the older cuDNN that comes first",
@@ -18,13 +19,18 @@ CONDA_AWAY = command(
 )
 
 
-def fitting_cudnn(compiled: str, version: str, log: Log, python: Python | None, host: Host | None) -> Iterator[Fix]:
+def fitting_cudnn(
+    compiled: str, version: str, log: Log, python: Python | None, host: Host | None, devices: Devices | None
+) -> Iterator[Fix]:
     table = tensorflow_releases.release_of(version) if versions.is_version(version) else None
     wanted = compiled or (table.cudnn_version if table is not None else None) or ""
     major = wanted.split(".")[0]
     conda = stated(log, "conda") == "yes" or (python is not None and either(python.manager, "") == "conda")
     suffix = "cu11" if major == "8" and (table is None or not (table.cuda_version or "11").startswith("12")) else "cu12"
-    bound = f">={wanted},<{int(major) + 1}" if major.isdecimal() else ""
+    oldest = min(devices.compute_capabilities, default=None) if devices is not None else None
+    last = cudnn_releases.last_with(oldest) if oldest is not None and major == MAJOR_THAT_DROPPED else None
+    below = cudnn_releases.next_after(last) if last else f"<{int(major) + 1}" if major.isdecimal() else ""
+    bound = f">={wanted},{below}" if major.isdecimal() else ""
     if not conda and (on_windows(host) or (major.isdecimal() and int(major) < FIRST_AS_WHEEL)):
         yield _by_hand(wanted, windows=on_windows(host))
         return

@@ -72,7 +72,7 @@ def wrong(
         else "TensorFlow finds a cuDNN that it cannot use.",
         weigh_faulty(0.95 if mismatch else 0.65, baseline),
         (*mismatch, *absent),
-        *fitting_cudnn(compiled, release(tensorflow, log), log, python, host),
+        *fitting_cudnn(compiled, release(tensorflow, log), log, python, host, devices),
         cause="cudnn-version",
         know=WHICH,
     )

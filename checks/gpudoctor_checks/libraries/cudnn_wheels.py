@@ -44,7 +44,7 @@ def drop_folder(library: Library, env: Environment | None) -> Fix:
 def raise_cudnn(tensorflow: TensorFlow, built: str, devices: Devices | None) -> tuple[Fix, ...]:
     major = int(built.partition(".")[0])
     bound = f">={built},<{major + 1}"
-    oldest = min(devices.compute_capabilities) if devices is not None else None
+    oldest = min(devices.compute_capabilities, default=None) if devices is not None else None
     last = cudnn_releases.last_with(oldest) if oldest is not None and major == CUDNN_9 else None
     if last is not None and cudnn_releases.has_code_for(NEWEST_CUDNN, oldest or 0) is False:
         bound = f">={built},{cudnn_releases.next_after(last)}"

@@ -7,9 +7,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from gpudoctor.sdk import Fix, Library, Packages, TensorFlow, either, tensorflow_releases, unblocks, versions
+from gpudoctor.sdk import (
+    Fix,
+    Library,
+    Packages,
+    TensorFlow,
+    cudnn_releases,
+    either,
+    tensorflow_releases,
+    unblocks,
+    versions,
+)
 from gpudoctor_checks.installing import release_for
-from gpudoctor_checks.remedies import advised_version, with_cuda
+from gpudoctor_checks.remedies import TURING, advised_version, pin_cudnn, with_cuda
 
 FIRST_WITH_EXTRA = "2.14"  # the and-cuda extra exists from 2.14 on (METADATA of the wheels)
 # The wheel that brings each library, without the CUDA major at its end.
@@ -23,6 +33,8 @@ WHEELS = {
     "libcusparse": "nvidia-cusparse-cu",
     "libcudnn": "nvidia-cudnn-cu",
 }
+CUDNN = "libcudnn.so"
+NEEDS_NEWER_CUDNN = "conv-autotuner-old-cudnn"  # defect: this release cannot do with the cuDNN of pre-Turing GPUs
 LOST_RUNPATH = ("missing-rpath", "cusolver-rpath-lost")  # defects: the wheels are there, TensorFlow does not look
 
 
@@ -50,11 +62,13 @@ def _by_hand(cuda: str, cudnn: str) -> Fix:
     )
 
 
-def _conda_again(version: str) -> Fix:
+def _conda_again(version: str, oldest: int) -> Fix:
+    last = cudnn_releases.last_with(oldest) if oldest < TURING else None
+    cudnn = f" 'cudnn{cudnn_releases.next_after(last)}'" if last else ""
     return _fix(
         "install-tensorflow",
         "Install conda-forge's CUDA build again",
-        f"conda install -c conda-forge --force-reinstall 'tensorflow={version}=cuda*'",
+        f"conda install -c conda-forge --force-reinstall 'tensorflow={version}=cuda*'{cudnn}",
         minutes=10,
     )
 
@@ -67,8 +81,9 @@ def provide_libraries(
     origin = either(tensorflow.origin, "unknown")
     cuda, cudnn = either(tensorflow.cuda_version, "the CUDA"), either(tensorflow.cudnn_version, "")
     by_hand = _by_hand(cuda, cudnn)
+    cudnn_absent = any(each.soname.startswith(CUDNN) for each in absent)
     if origin == "conda":
-        return (_conda_again(version),)
+        return (_conda_again(version, min(capabilities, default=TURING)),)
     if origin == "ngc":
         return (NGC_UNCHANGED,)
     if origin != "official_wheel" or not version:
@@ -82,7 +97,10 @@ def provide_libraries(
             risk="medium",
         )
         return (by_hand, newer)
-    wheels = [_wheel_of(each, cuda, packages) for each in absent]
+    oldest = min(capabilities, default=TURING)
+    if oldest < TURING and cudnn_absent and tensorflow_releases.defect(NEEDS_NEWER_CUDNN, version):
+        return (_fix("install-tensorflow", "TensorFlow with a cuDNN for this GPU", _with_extra(version, capabilities)),)
+    wheels = [_wheel_of(each, cuda, packages, oldest) for each in absent]
     if all(wheels):
         return (mend_runpath(version) or _reinstall(wheels),)
     return (_fix("install-tensorflow", "TensorFlow with its CUDA libraries", _with_extra(version, capabilities)),)
@@ -101,11 +119,16 @@ def mend_runpath(version: str) -> Fix | None:
     return _fix("mend-runpath", "Let TensorFlow find its nvidia-* wheels", defect.command)
 
 
-def _wheel_of(library: Library, cuda: str, packages: Packages | None) -> str:
-    """Return "name==version" of the installed wheel that should bring the library, '' where it is not installed."""
+def _wheel_of(library: Library, cuda: str, packages: Packages | None, oldest: int) -> str:
+    """Return "name==version" of the installed wheel that should bring the library, '' where it is not installed.
+
+    A cuDNN that has no code for the oldest GPU here is not installed again: the last one that has is.
+    """
     prefix = WHEELS.get(library.soname.partition(".so")[0], "")
     name = f"{prefix}{cuda.partition('.')[0]}"
     version = packages.version(name) if packages is not None and prefix else None
+    if version and library.soname.startswith(CUDNN) and cudnn_releases.has_code_for(version, oldest) is False:
+        return pin_cudnn(oldest)
     return f"{name}=={version}" if version else ""
 
 
