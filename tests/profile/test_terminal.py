@@ -14,6 +14,7 @@ import time
 from contextlib import suppress
 from pathlib import Path
 
+from gpudoctor.profile.record import read_session
 from tests.profile.launched import gpudoctor, script, surroundings
 
 PYTHON = sys.executable
@@ -148,6 +149,16 @@ print("size", os.get_terminal_size(1).columns, flush=True)
     fcntl.ioctl(screen.slave, termios.TIOCSWINSZ, struct.pack("HHHH", ROWS, 55, 0, 0))
     screen.until(b"size 55")
     assert screen.end() == 0
+    screen.close()
+
+
+def test_what_is_printed_on_a_terminal_is_read_with_quiet_too(tmp_path: Path) -> None:
+    text = "failed call to cuInit: INTERNAL: CUDA error: Failed call to cuInit: UNKNOWN ERROR (303)"
+    name = script(tmp_path, f"import sys\nsys.stderr.write('{text}\\n')\n")
+    screen = Screen(tmp_path, *gpudoctor("run", "--quiet", "--session", "s", "--", PYTHON, name))
+    assert screen.end() == 0
+    assert screen.seen == text.encode() + b"\r\n"
+    assert [each.kind for each in read_session(tmp_path / "s").messages if each.number] == ["cuinit_failed"]
     screen.close()
 
 
