@@ -12,6 +12,7 @@ import pytest
 
 from gpudoctor.diagnose import registry
 from gpudoctor.diagnose.engine import diagnose
+from gpudoctor.diagnose.summary import primary_of
 from gpudoctor.knowledge import claims, tensorflow_releases, versions
 from gpudoctor.model.finding import Finding, Fix, Severity
 from gpudoctor.testing import load_machine
@@ -139,4 +140,14 @@ def test_what_blocks_is_mended_before_what_is_only_slow() -> None:
         report = diagnose(snapshot, checks, level="quick" if snapshot.probe is None else "standard")
         primary = next((each for each in report.findings if each.caused_by is None), None)
         if primary is not None and primary.severity is Severity.ERROR:
+            assert primary.code in report.fixes[0].addresses, folder.name
+
+
+def test_the_first_fix_mends_the_primary_finding() -> None:
+    checks = registry.load().checks
+    for folder in MACHINES:
+        snapshot = load_machine(folder)
+        report = diagnose(snapshot, checks, level="quick" if snapshot.probe is None else "standard")
+        primary = primary_of(report.findings)
+        if primary is not None and primary.fixes:
             assert primary.code in report.fixes[0].addresses, folder.name

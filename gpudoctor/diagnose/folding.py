@@ -1,4 +1,8 @@
-"""Fold symptoms under their causes and put findings in order: the first without `caused_by` is the primary one."""
+"""Fold symptoms under their causes and put findings in order: the first without `caused_by` is the primary one.
+
+Of equal severity, what stops all work stands before what only slows it, however deep the latter lies: a GPU that is hot is
+not the first trouble of a program that does not reach it. The order of the fixes goes the same way.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from gpudoctor.knowledge import causes
-from gpudoctor.model.finding import Finding, Severity
+from gpudoctor.model.finding import Finding, Grade, Severity
 
 RANK = {Severity.ERROR: 0, Severity.WARNING: 1, Severity.INFO: 2}
 UNKNOWN_LAYER = 9  # a third party's own cause stands after those whose place is known
@@ -24,9 +28,10 @@ def fold(findings: Sequence[Finding]) -> tuple[Finding, ...]:
     return tuple(result)
 
 
-def _importance(finding: Finding) -> tuple[int, int, float, float, str]:
+def _importance(finding: Finding) -> tuple[int, bool, int, float, float, str]:
     cost = round(finding.share, 1)  # a tenth more is more; closer ones are decided by how sure they are
-    return (RANK[finding.severity], layer_of(finding.cause), -cost, -finding.confidence, finding.code)
+    slows = bool(finding.fixes) and all(each.gain.grade is not Grade.UNBLOCKS for each in finding.fixes)
+    return (RANK[finding.severity], slows, layer_of(finding.cause), -cost, -finding.confidence, finding.code)
 
 
 def layer_of(cause: str) -> int:
