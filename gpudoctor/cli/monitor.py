@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 def run(arguments: Arguments) -> int:
     """Show the dashboard, or print one reading."""
     piped = not all(stream.isatty() for stream in (sys.stdin, sys.stdout, sys.stderr))  # Textual draws on stderr
+    piped = piped or os.environ.get("TERM") == "dumb"  # it can move no cursor
     once = arguments.once or arguments.json or arguments.csv
     _refuse_nonsense(arguments, drawn=not once and (not piped or bool(arguments.screenshot)))
     root = os.environ.get("GPUDOCTOR_SYSROOT") or "/"

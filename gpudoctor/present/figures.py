@@ -6,6 +6,7 @@ from gpudoctor.model.finding import Evidence, Gain, Grade, Peak
 from gpudoctor.model.missing import Missing, either
 
 KIB = 1024
+WIDE, TEN = 2.0, 10  # display only: an interval that ends at twice its start has no use for hundredths
 
 
 def size(count: float) -> str:
@@ -35,8 +36,14 @@ def gain(value: Gain) -> str:
     if value.grade is Grade.BOUND:
         return f"<= {value.speedup:.2g}x bound"
     if value.low is not None and value.high is not None:
+        if value.high > WIDE * value.low:
+            return f"{_rough(value.low)}-{_rough(value.high)}x {value.grade.value}"
         return f"{value.low:.2f}-{value.high:.2f}x {value.grade.value}"
     return f"{value.speedup:.2f}x {value.grade.value}"
+
+
+def _rough(speedup: float) -> str:
+    return f"{speedup:.1f}" if speedup < TEN else f"{speedup:.0f}"
 
 
 def peak(value: Peak) -> str:

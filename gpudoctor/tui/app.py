@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
+import signal
+import sys
 from collections.abc import Iterable
 from functools import partial
 from typing import Any, ClassVar
@@ -27,6 +30,8 @@ from gpudoctor.tui.views.help import help_lines
 from gpudoctor.tui.watch import Watch
 
 BEAT_S = 1.0
+# What would end the process at once would leave the terminal in the dashboard's hands: no echo, no cursor.
+ENDING = () if sys.platform == "win32" else (signal.SIGTERM, signal.SIGHUP)
 
 
 class MonitorApp(App[int]):
@@ -71,11 +76,15 @@ class MonitorApp(App[int]):
             self.scans.start("judgement of the snapshot", "--snapshot", self.options.snapshot, *self.options.judging)
         self.runs.open(self.options)
         self.switch_mode(self.options.view)
+        for number in ENDING:
+            asyncio.get_running_loop().add_signal_handler(number, self.exit, 128 + number)
         self._listener.listen(self.source.fd, self._take_reading)
         self.set_interval(BEAT_S, self._beat)
 
     def on_unmount(self) -> None:
         """End the children."""
+        for number in ENDING:
+            asyncio.get_running_loop().remove_signal_handler(number)
         self._listener.forget(self.source.fd)
         for each in (self.source, self.scans, self.runs):
             each.close()
@@ -178,6 +187,10 @@ class MonitorApp(App[int]):
     async def action_quit(self) -> None:
         """Quit; a run that was started from here is asked about."""
         asking.leave(self)
+
+    def action_help_quit(self) -> None:
+        """Answer Ctrl-C, which a run in the foreground would get: here nothing is ended by it."""
+        self.notify("q quits")
 
     def action_cancel_scan(self) -> None:
         """Cancel the scan that runs."""

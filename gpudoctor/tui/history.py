@@ -5,6 +5,7 @@ from __future__ import annotations
 from array import array
 from collections.abc import Iterable
 from math import isnan, nan
+from typing import NamedTuple
 
 from gpudoctor.model.gpu import Gpu
 from gpudoctor.model.missing import Maybe, Missing
@@ -14,12 +15,21 @@ SLOTS = 3600  # one a second: an hour
 SERIES = ("kernel", "memory", "power", "temperature")
 
 
+class Limits(NamedTuple):
+    """Where the axes of a GPU's plots end."""
+
+    power_w: Maybe[float]
+    memory_bytes: Maybe[int]
+    slowdown_c: Maybe[int]
+
+
 class History:
     """Figures by GPU, series and second."""
 
     def __init__(self) -> None:
         self._rings: dict[int, dict[str, array[float]]] = {}
         self._last: int | None = None
+        self._limits: dict[int, Limits] = {}
 
     def add(self, at_s: float, gpus: Iterable[Gpu]) -> None:
         """Put the figures of one tick in; seconds that were skipped keep the last figure up to `GAP_S`."""
@@ -30,6 +40,7 @@ class History:
             before = None
         skipped = range(0) if before is None else range(max(before + 1, second - SLOTS + 1), second)
         for gpu in gpus:
+            self._limits[gpu.index] = self.limits(gpu)
             rings = self._rings.get(gpu.index)
             if rings is None:
                 rings = self._rings[gpu.index] = {name: array("f", [nan]) * SLOTS for name in SERIES}
@@ -39,6 +50,12 @@ class History:
                     ring[hole % SLOTS] = ring[before % SLOTS] if before is not None and len(skipped) < GAP_S else nan
                 ring[second % SLOTS] = value
         self._last = second
+
+    def limits(self, gpu: Gpu) -> Limits:
+        """Return what the GPU tells of its limits, and what it told last where it tells nothing: a lost one keeps its axes."""
+        told = Limits(gpu.power.limit_w, gpu.memory.total_bytes, gpu.temperature_slowdown_c)
+        before = self._limits.get(gpu.index, told)
+        return Limits(*(old if isinstance(new, Missing) else new for new, old in zip(told, before, strict=True)))
 
     def columns(self, gpu: int, series: str, span_s: int, count: int) -> list[float | None]:
         """Return `count` means over the span, oldest first; None where nothing is known.

@@ -6,13 +6,14 @@ import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
+from gpudoctor.errors import OutputError
 from gpudoctor.model.gpu import Gpu, GpuProcess
 from gpudoctor.model.missing import Maybe, Missing
 from gpudoctor.tui.messages import Reading
 from gpudoctor.tui.views.gpus import gpu_lines, no_gpu_lines
 from gpudoctor.tui.views.host import host_lines
 from gpudoctor.tui.views.lines import Line, text_of
-from gpudoctor.tui.views.processes import arranged, process_lines
+from gpudoctor.tui.views.processes import arranged, nothing_held, process_lines
 from gpudoctor.tui.views.words import machine
 
 WIDTH = 120
@@ -24,13 +25,19 @@ CSV_COLUMNS = (
 
 
 def emit(reading: Reading, form: str, *, identifiers: bool) -> None:
-    """Write the reading to standard output."""
+    """Write the reading to standard output. Raises OutputError where it cannot be written there."""
     if form == "json":
         text = _json(reading if identifiers else _anonymous(reading))
     else:
         text = _csv(reading) if form == "csv" else _text(reading)
     encoding = sys.stdout.encoding or "utf-8"
-    sys.stdout.write(text.encode(encoding, errors="replace").decode(encoding))
+    try:
+        sys.stdout.write(text.encode(encoding, errors="replace").decode(encoding))
+        sys.stdout.flush()
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        raise OutputError(f"stdout: cannot be written ({error.strerror or error})") from error
 
 
 def _anonymous(reading: Reading) -> Reading:
@@ -49,7 +56,7 @@ def _text(reading: Reading) -> str:
     lines: list[Line] = gpu_lines(reading, WIDTH, cursor=-1) if reading.gpus else no_gpu_lines(reading, "", WIDTH)[:2]
     lines += host_lines(reading.host, WIDTH)
     rows = arranged(reading.processes, sort="gpu memory")
-    lines += process_lines(rows, WIDTH, len(rows) + 2, cursor=-1, tagged=frozenset())
+    lines += process_lines(rows, WIDTH, len(rows) + 2, cursor=-1, tagged=frozenset(), nothing=nothing_held(reading))
     shown = [machine(reading), *(text_of(line).rstrip() for line in lines)]
     return "\n".join(shown) + "\n"
 

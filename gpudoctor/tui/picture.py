@@ -7,7 +7,7 @@ import re
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 
-from gpudoctor.errors import OutputError
+from gpudoctor.errors import OutputError, UsageError
 from gpudoctor.tui.app import MonitorApp
 from gpudoctor.tui.sources import Recording
 
@@ -31,7 +31,9 @@ def take_picture(app: MonitorApp, path: str) -> int:
 async def _svg(app: MonitorApp) -> str:
     async with app.run_test(size=SIZE) as pilot:
         app.watch_state.paused = True  # a recording stands still where it is put
-        await _until(pilot.pause, lambda: _shown(app))
+        await _until(pilot.pause, lambda: _shown(app) or bool(app.watch_state.run.trouble))
+        if app.options.session is not None and app.watch_state.run.news is None:
+            raise UsageError(app.watch_state.run.trouble or f"{app.options.session}: tells nothing")
         if isinstance(app.source, Recording):
             place = DEMO_SECOND if app.options.demo else app.source.length_s
             app.show_readings(app.source.seek(place))

@@ -209,12 +209,22 @@ def test_a_signal_needs_a_choice_and_a_yes() -> None:
         assert isinstance(on.app.screen, Choose)
         await on.press("enter")
         assert isinstance(on.app.screen, Confirm)
+        assert f"{child.pid}  ada  19G on GPU 0  python train.py --batch 512" in on.text
         await on.press("enter")  # only y means yes
         assert child.poll() is None
         await on.press("K", "enter", "y")
 
     on_stage(act)
     assert child.wait(timeout=5) == -signal.SIGTERM
+
+
+def test_ctrl_c_says_which_key_quits() -> None:
+    async def act(on: Stage) -> None:
+        await on.press("ctrl+c")
+        assert on.app.is_running
+        assert [each.message for each in on.app._notifications] == ["q quits"]  # pyright: ignore[reportPrivateUsage]
+
+    on_stage(act)
 
 
 def test_readonly_sends_no_signal() -> None:

@@ -7,8 +7,10 @@ import io
 import json
 import os
 import pty
+import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 from tests.fakes import FURTHER_SCENARIOS, SCENARIOS, environment
@@ -39,6 +41,25 @@ def test_off_a_terminal_the_dashboard_is_one_reading_and_a_note(tmp_path: Path) 
     run = _once("base", tmp_path)
     assert "not a terminal" in run.err
     assert "690/700W" in run.out
+
+
+def test_a_full_disk_is_no_fault_of_ours() -> None:
+    for form in ("--once", "--json", "--csv"):
+        with open("/dev/full", "w", encoding="utf-8") as full:  # noqa: PTH123  # a device
+            command = [sys.executable, "-m", "gpudoctor", "monitor", "--demo", form]
+            ended = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+        assert ended.returncode == 2
+        assert "stdout: cannot be written (No space left on device)" in ended.stderr
+
+
+def test_a_damaged_session_has_no_picture(tmp_path: Path) -> None:
+    damaged = tmp_path / "damaged.session"
+    damaged.write_bytes(b"SQLite format 3\0" + b"x" * 900)
+    words = ["monitor", "--session", str(damaged), "--screenshot", str(tmp_path / "p.svg")]
+    ended = subprocess.run([sys.executable, "-m", "gpudoctor", *words], stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False, timeout=15)  # fmt: skip
+    assert ended.returncode == 2
+    assert "damaged.session" in ended.stderr
+    assert not (tmp_path / "p.svg").exists()
 
 
 def test_json_has_units_in_its_names_and_reasons_for_what_is_missing(tmp_path: Path) -> None:
@@ -120,18 +141,46 @@ def test_the_demo_off_a_terminal_is_a_reading_of_the_demo_and_says_so(tmp_path: 
     assert "invented machine" in run.err
 
 
-def test_the_bare_command_on_a_terminal_opens_the_dashboard_and_q_ends_it(tmp_path: Path) -> None:
-    env = {**environment(FURTHER_SCENARIOS["healthy"], tmp_path), "TERM": "xterm-256color"}
+def _on_terminal(env: dict[str, str]) -> tuple[int, int]:
+    """Start the bare command on a terminal; return its pid and the other end, once the dashboard is seen."""
     pid, master = pty.fork()
     if pid == 0:
         os.execve(sys.executable, [sys.executable, "-m", "gpudoctor"], env)  # noqa: S606  # ours
     seen = b""
     while b"a kernel ran" not in seen:
         seen += os.read(master, 65536)
-    os.write(master, b"q")
+    return pid, master
+
+
+def _rest(master: int) -> bytes:
+    """Return what comes until the terminal is left."""
+    seen = b""
     try:
-        while os.read(master, 65536):
-            pass
+        while data := os.read(master, 65536):
+            seen += data
     except OSError:
         pass
+    return seen
+
+
+def test_the_bare_command_on_a_terminal_opens_the_dashboard_and_q_ends_it(tmp_path: Path) -> None:
+    pid, master = _on_terminal({**environment(FURTHER_SCENARIOS["healthy"], tmp_path), "TERM": "xterm-256color"})
+    os.write(master, b"q")
+    _rest(master)
+    assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0
+
+
+def test_a_terminal_is_given_back_when_the_dashboard_is_ended_by_a_signal(tmp_path: Path) -> None:
+    pid, master = _on_terminal({**environment(FURTHER_SCENARIOS["healthy"], tmp_path), "TERM": "xterm-256color"})
+    time.sleep(0.5)
+    os.kill(pid, signal.SIGTERM)
+    end = _rest(master)
+    assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 143
+    assert b"\x1b[?1049l" in end
+    assert b"\x1b[?25h" in end
+
+
+def test_a_terminal_that_can_move_no_cursor_gets_one_reading(tmp_path: Path) -> None:
+    pid, master = _on_terminal({**environment(FURTHER_SCENARIOS["healthy"], tmp_path), "TERM": "dumb"})
+    assert b"\x1b[?1049h" not in _rest(master)
     assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0

@@ -162,6 +162,22 @@ def test_a_command_that_begins_is_not_judged() -> None:
     assert f"[?] {started}" in line
 
 
+def test_a_crash_is_said_with_the_line_that_names_it() -> None:
+    watch = watching(report=invented_run_report(outcome="ended", exit_code=1))
+    assert "[x] CRASHED exit 1" in shown(watch)[2]
+    watch.run.output = (
+        "Traceback (most recent call last):",
+        '  File "x.py", line 1',
+        "EOFError: EOF when reading a line",
+        "",
+    )
+    assert (
+        "CRASHED exit 1  EOFError: EOF when reading a line (a run that the dashboard starts has no" in shown(watch)[2]
+    )
+    watch.run.output = ("tensorflow.errors.InternalError: boom [bold]", "done")
+    assert "CRASHED exit 1  tensorflow.errors.InternalError: boom [bold]" in shown(watch)[2]
+
+
 def test_a_silent_recorder_is_said() -> None:
     assert "silent for 12 s" in "\n".join(shown(watching(silent_s=12.0)))
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
+from rich.cells import cell_len
 
-from gpudoctor.model.gpu import Ecc, Gpu, Pcie
+from gpudoctor.model.gpu import Ecc, Gpu, Pcie, Power
 from gpudoctor.model.machine import Nvml
 from gpudoctor.model.missing import Missing
 from gpudoctor.tui.history import History
@@ -16,8 +17,9 @@ from gpudoctor.tui.views.chrome import footer_line, header_line
 from gpudoctor.tui.views.doctor_frame import DoctorPlace, doctor_frame
 from gpudoctor.tui.views.gpus import gpu_lines
 from gpudoctor.tui.views.host import host_lines
-from gpudoctor.tui.views.lines import bar, columns, plain, text_of, width_of, wrap
+from gpudoctor.tui.views.lines import Span, bar, cells, columns, crop, fit, fit_right, plain, text_of, width_of, wrap
 from gpudoctor.tui.views.machine import FIXED, KEYS, heights, machine_frame
+from gpudoctor.tui.views.plots import plot_lines
 from gpudoctor.tui.views.processes import arranged, process_lines
 from gpudoctor.tui.watch import Watch
 from gpudoctor.tui.widgets.panel import changed_cells
@@ -161,8 +163,31 @@ def test_text_of_others_can_neither_steer_the_screen_nor_shift_a_column() -> Non
         for line in process_lines([(0, row)], width, 4, cursor=0, tagged=frozenset()):
             assert width_of(line) <= width
             assert text_of(line).isprintable()
+        assert width_of(process_lines([(0, row)], width, 4, cursor=0, tagged=frozenset())[1]) == width
     assert "\x1b" not in plain(evil)
-    assert plain("训") == "?"
+    assert plain("训练🔥\u200b") == "训练🔥\\u200b"
+
+
+def test_wide_characters_stand_as_they_are_and_take_two_cells() -> None:
+    assert fit("漢字ab", 8) == "漢字ab  "
+    assert fit("漢字ab", 4) == "漢 ~"
+    assert fit("e\u0301 ⚠\ufe0f", 5) == "é ⚠  "
+    assert fit_right("💥", 4) == "  💥"
+    assert width_of(crop((Span("漢字"), Span("ab")), 3)) == 3
+    assert wrap("漢字漢字 漢字", 5) == ["漢字", "漢字", "漢字"]
+    for char in "漢💥█▏│└●aé":
+        assert cells(char) == cell_len(char)
+
+
+def test_a_lost_gpu_keeps_the_axes_of_its_plots() -> None:
+    history, whole = History(), gpu(0, power=Power(draw_w=300.0, limit_w=700.0), temperature_slowdown_c=89)
+    lost = Gpu(index=0, status="gpu_lost")
+    history.add(1.0, [whole])
+    history.add(2.0, [lost])
+    text = "\n".join(text_of(line) for line in plot_lines(lost, history, 60, 120, 16))
+    assert "power, 0-700 W" in text
+    assert "memory, 0-79.0 GiB" in text
+    assert "slows at 89" in text
 
 
 def test_order_filter_and_tree() -> None:

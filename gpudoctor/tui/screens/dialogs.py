@@ -118,7 +118,8 @@ class Confirm(Dialog[bool]):
             Span("y", "key", "screen.answer(True)"),
             Span(" yes   "),
             Span("n", "key", "screen.answer(False)"),
-            Span(" no"),
+            Span(" no", "strong"),
+            Span("  (Enter and Esc: no)", "dim"),
         )
         panel.styles.height = len(lines) + 4
         panel.show([*lines, (), answers])

@@ -13,6 +13,7 @@ from gpudoctor.tui.screens.view import ViewScreen
 from gpudoctor.tui.views import detail_pages
 from gpudoctor.tui.views.lines import Line
 from gpudoctor.tui.views.machine import machine_frame
+from gpudoctor.tui.views.processes import signalled
 
 SIGNALS = ("SIGTERM", "SIGINT", "SIGKILL")
 
@@ -127,8 +128,10 @@ class MachineScreen(ViewScreen):
         if name is None:
             return
         listed = ", ".join(map(str, pids))
+        known = self.watch_state.reading.processes if self.watch_state.reading is not None else ()
+        held = [signalled(each) for each in known if each.pid in pids]
         self.monitor.push_screen(
-            Confirm(f"Send {name} to {listed}?", "The process may lose what it has not saved."),
+            Confirm(f"Send {name} to {listed}?", "\n".join([*held, "What was not saved may be lost."])),
             lambda sure: self._send(name, pids) if sure else None,
         )
 

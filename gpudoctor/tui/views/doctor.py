@@ -51,7 +51,7 @@ def items(report: Report, width: int) -> list[Item]:
     fixes = [_fix(number, each, width) for number, each in enumerate(report.fixes, start=1)]
     listed = [_heading("FINDINGS", width), *(found or [Item((Span("  none", "dim"),))])]
     if fixes:
-        listed += [_heading("FIXES, best first", width), *fixes]
+        listed += [_heading("FIXES by rank: troubles, then notes", width), *fixes]
     ran = f"{report.summary.coverage.ran} of {report.summary.coverage.applicable} ran"
     return [*listed, _heading(f"CHECKS  {ran}", width), *(_check(each, width) for each in report.checks)]
 
@@ -64,7 +64,7 @@ def _finding(finding: Finding, width: int) -> Item:
     mark, style = MARKS[finding.severity]
     lead = "  └ " if finding.caused_by is not None else " "
     head = f"{lead}{mark} "
-    words = f"{finding.code} {finding.title or finding.summary}"
+    words = f"{finding.code} {finding.summary or finding.title}"
     return Item((Span(head, style), Span(fit(words, width - len(head)))), finding)
 
 

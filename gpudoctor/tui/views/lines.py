@@ -1,10 +1,11 @@
-"""Lines of the screen: spans of text with the name of a style, every character one cell wide.
+"""Lines of the screen: spans of text with the name of a style, measured in cells: a wide character takes two.
 
 Rich's markup would be shorter to write; a process named `[bold]` would then steer the screen, and a line could not be compared.
 """
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
@@ -14,6 +15,8 @@ from gpudoctor.present.style import printable
 FULL_BLOCKS = " ▏▎▍▌▋▊▉█"
 HEIGHT_BLOCKS = " ▁▂▃▄▅▆▇█"
 WIDE = frozenset({"W", "F"})
+MAYBE_WIDE = re.compile("[\u1100-\u115f\u2300-\u23ff\u25fd-\u2bff\u2e80-\U0010ffff]")  # blocks and boxes never are
+NO_SELECTORS = dict.fromkeys(range(0xFE00, 0xFE10))  # they ask for another picture of the character before them
 UNFIT = "?"
 LISTED = ("- ", "* ", ">", "$ ")  # of a page of a check: these lines stay lines
 PROSE_INDENT = 4  # deeper is code
@@ -35,35 +38,51 @@ STYLES = (
 
 
 def plain(text: str) -> str:
-    """Return the text with nothing that steers a terminal and no character that is not one cell wide."""
+    """Return the text with nothing that steers a terminal and no character whose width is not sure."""
     if text.isascii() and text.isprintable():
         return text
-    return "".join(char if _one_cell(char) else UNFIT for char in printable(text))
+    composed = unicodedata.normalize("NFC", text).translate(NO_SELECTORS)
+    return "".join(UNFIT if unicodedata.category(char).startswith("M") else char for char in printable(composed))
 
 
-def _one_cell(char: str) -> bool:
-    return char.isascii() or (
-        unicodedata.east_asian_width(char) not in WIDE and not unicodedata.category(char).startswith("M")
-    )
+def cells(text: str) -> int:
+    """Return how many cells a plain text takes."""
+    if text.isascii():
+        return len(text)
+    return len(text) + sum(unicodedata.east_asian_width(char) in WIDE for char in MAYBE_WIDE.findall(text))
+
+
+def cut(text: str, width: int) -> str:
+    """Return as much of the plain text as the width has cells for; half a wide character is a blank."""
+    if text.isascii():
+        return text[: max(0, width)]
+    used = 0
+    for place, char in enumerate(text):
+        used += cells(char)
+        if used > width:
+            return text[:place] + " " * (width - used + cells(char))
+    return text
 
 
 def fit(text: str, width: int) -> str:
     """Return the plain text cut or filled to the width; `~` shows that something was cut."""
     clean = plain(text)
-    if len(clean) > width:
-        return f"{clean[: width - 1]}~" if width > 0 else ""
-    return clean.ljust(width)
+    used = cells(clean)
+    if used > width:
+        return f"{cut(clean, width - 1)}~" if width > 0 else ""
+    return clean + " " * (width - used)
 
 
 def fit_right(text: str, width: int) -> str:
     """Return the text at the right edge of the width."""
     clean = plain(text)
-    return clean.rjust(width) if len(clean) <= width else fit(clean, width)
+    used = cells(clean)
+    return " " * (width - used) + clean if used <= width else fit(clean, width)
 
 
 def width_of(line: Line) -> int:
     """Return how many cells the line takes."""
-    return sum(len(span.text) for span in line)
+    return sum(cells(span.text) for span in line)
 
 
 def text_of(line: Line) -> str:
@@ -80,8 +99,8 @@ def crop(line: Line, width: int) -> Line:
     for span in line:
         if left <= 0:
             break
-        kept.append(span._replace(text=span.text[:left]))
-        left -= len(span.text)
+        kept.append(span._replace(text=cut(span.text, left)))
+        left -= cells(span.text)
     return tuple(kept)
 
 
@@ -111,18 +130,20 @@ def wrap(text: str, width: int, indent: str = "") -> list[str]:
     lines: list[str] = []
     for paragraph in text.splitlines() or [""]:
         text_only = plain(paragraph)
-        if len(text_only) <= width:  # as it stands: columns and indents are the author's
+        if cells(text_only) <= width:  # as it stands: columns and indents are the author's
             lines.append(text_only)
             continue
         line = text_only[: len(text_only) - len(text_only.lstrip())]
         for word in text_only.split():
-            if line and len(line) + 1 + len(word) > width:
+            if line and cells(line) + 1 + cells(word) > width:
                 lines.append(line)
                 line = indent
             line = f"{line} {word}" if line.strip() else f"{line}{word}"
-            while len(line) > width:
-                lines.append(line[:width])
-                line = indent + line[width:]
+            while cells(line) > width:
+                part = cut(line, width).rstrip(" ") if not line.isascii() else line[:width]
+                part = part or line[:1]
+                lines.append(part)
+                line = indent + line[len(part) :]
         lines.append(line)
     return lines
 

@@ -7,14 +7,13 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from gpudoctor.model.missing import Missing
 from gpudoctor.tui.messages import Reading
 from gpudoctor.tui.views.chrome import footer_line, header_line, trouble_line
 from gpudoctor.tui.views.gpus import gpu_lines, gpu_rows, no_gpu_lines
 from gpudoctor.tui.views.host import host_lines
 from gpudoctor.tui.views.lines import Line, crop
 from gpudoctor.tui.views.plots import plot_lines, rule, span_words
-from gpudoctor.tui.views.processes import process_lines
+from gpudoctor.tui.views.processes import nothing_held, process_lines
 from gpudoctor.tui.views.why import why_height, why_lines
 from gpudoctor.tui.watch import Watch
 
@@ -112,21 +111,6 @@ def _host(reading: Reading, width: int, height: int) -> list[Line]:
     return [rule("host", "", width), *lines] if height == HOST else lines
 
 
-def _no_process(watch: Watch) -> str:
-    """Say why the table is empty; where NVML could not be asked, that is no statement about processes."""
-    reading = watch.reading
-    if reading is None:
-        return "processes: not known yet"
-    if watch.trouble or reading.nvml.status != "ok":
-        return "processes: not known (NVML does not answer)"
-    if reading.processes:
-        return f"no process matches {watch.pattern!r}"
-    untold = [each for each in reading.gpus if each.status != "ok" or isinstance(each.processes, Missing)]
-    if untold and len(untold) == len(reading.gpus):
-        return "processes: not known (no GPU tells them)"
-    return "no process holds a GPU" + (" that tells its processes" if untold else "")
-
-
 def _processes(watch: Watch, width: int, height: int) -> list[Line]:
     if height < 2:
         return []
@@ -141,6 +125,6 @@ def _processes(watch: Watch, width: int, height: int) -> list[Line]:
         height - len(head),
         cursor=min(watch.row, max(0, len(rows) - 1)),
         tagged=watch.tagged,
-        nothing=_no_process(watch),
+        nothing=nothing_held(watch.reading, watch.trouble, watch.pattern),
     )
     return [*head, *table]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from gpudoctor.model.gpu import Gpu
 from gpudoctor.model.missing import Missing, either
-from gpudoctor.tui.history import History
+from gpudoctor.tui.history import History, Limits
 from gpudoctor.tui.views import words
 from gpudoctor.tui.views.lines import Line, Span, columns, fit, fit_right
 
@@ -41,7 +41,7 @@ _PLOTS = ("kernel", "power", "memory", "temperature")
 
 def _plot(gpu: Gpu, history: History, span_s: int, name: str, size: tuple[int, int]) -> list[Line]:
     width, height = size
-    title, now, top = _scale(gpu, name)
+    title, now, top = _scale(gpu, name, history.limits(gpu))
     values = history.columns(gpu.index, name, span_s, min(width, span_s))
     shares = [
         None if each is None else each / top for each in (values[at * len(values) // width] for at in range(width))
@@ -54,18 +54,18 @@ def _plot(gpu: Gpu, history: History, span_s: int, name: str, size: tuple[int, i
     ]
 
 
-def _scale(gpu: Gpu, name: str) -> tuple[str, str, float]:
+def _scale(gpu: Gpu, name: str, limits: Limits) -> tuple[str, str, float]:
     """Return heading, present figure and the value at the top."""
     if name == "kernel":
         return f"GPU {gpu.index} a kernel ran, 0-100 %", words.amount(gpu.utilization.gpu_percent, " %"), 100.0
     if name == "power":
-        limit = gpu.power.limit_w
+        limit = limits.power_w
         top = WATTS_WHERE_NO_LIMIT_IS_TOLD if isinstance(limit, Missing) else limit
         return f"power, 0-{top:.0f} W", words.amount(gpu.power.draw_w, " W"), top
     if name == "memory":
-        total = either(gpu.memory.total_bytes, 0) or words.GIB
+        total = either(limits.memory_bytes, 0) or words.GIB
         return f"memory, 0-{words.gib(total)} GiB", f"{words.gib(gpu.memory.used_bytes)} GiB", float(total)
-    limit_c = gpu.temperature_slowdown_c
+    limit_c = limits.slowdown_c
     slow = "" if isinstance(limit_c, Missing) else f", slows at {limit_c}"
     return f"temperature, 0-100 C{slow}", words.amount(gpu.temperature_c, " C"), TOP_C
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from gpudoctor.model.missing import Missing, either
-from gpudoctor.tui.messages import ProcessLoad
+from gpudoctor.tui.messages import ProcessLoad, Reading
 from gpudoctor.tui.views import words
 from gpudoctor.tui.views.lines import Line, Span, crop, fit, fit_right, plain
 
+MOST_COMMAND = 100  # characters of a command in a question
 SORTS = ("gpu memory", "cpu", "host memory", "gpu", "pid", "user", "command")
 
 
@@ -78,6 +79,20 @@ def process_lines(
     return lines
 
 
+def nothing_held(reading: Reading | None, trouble: str = "", pattern: str = "") -> str:
+    """Say why the table is empty; where NVML could not be asked, that is no statement about processes."""
+    if reading is None:
+        return "processes: not known yet"
+    if trouble or reading.nvml.status != "ok":
+        return "processes: not known (NVML does not answer)"
+    if reading.processes:
+        return f"no process matches {pattern!r}"
+    untold = [each for each in reading.gpus if each.status != "ok" or isinstance(each.processes, Missing)]
+    if untold and len(untold) == len(reading.gpus):
+        return "processes: not known (no GPU tells them)"
+    return "no process holds a GPU" + (" that tells its processes" if untold else "")
+
+
 def _heading(width: int) -> str:
     host = " host mem" if width >= 90 else ""
     kind = " kind    " if width >= 120 else ""
@@ -104,6 +119,13 @@ def _row(process: ProcessLoad, depth: int, width: int, *, chosen: bool, tagged: 
         Span(fit(command, room), style),
     )
     return crop(tuple(span._replace(action=f"screen.choose_process({place})") for span in line), width)
+
+
+def signalled(process: ProcessLoad) -> str:
+    """Return whom a signal would hit: the number alone is too easily the wrong one."""
+    memory = words.size(process.gpu_memory_bytes)
+    gpus = f"{memory} on GPU {','.join(map(str, process.gpus))}" if process.gpus else "no GPU"
+    return f"{process.pid}  {plain(either(process.user, '?'))}  {gpus}  {fit(_command(process), MOST_COMMAND).rstrip()}"
 
 
 def _tensorflow(process: ProcessLoad) -> str:

@@ -67,7 +67,7 @@ def run_frame(watch: Watch, width: int, height: int) -> list[Line]:
         top = [
             head,
             second,
-            run_parts.verdict_line(told.run, width),
+            run_parts.verdict_line(told.run, width, told.output),
             run_parts.figures_line(told.news, told.run, width),
         ]
         lines = [*top, *_body(watch, told.news, told.run, width, height - TOP - 1)]

@@ -5,6 +5,7 @@ Figures are the report's own (`model.run`); computing them here again would give
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
@@ -22,6 +23,9 @@ from gpudoctor.tui.views.step_plot import share_bar
 
 BAR, SHORT_BAR, PLACE, COST, WHO = 8, 5, 14, 9, 12  # cells
 BARS_FROM = 64
+EXCEPTION = re.compile(r"[A-Za-z_][\w.]*(Error|Exception|Interrupt|Exit|Warning)(:|\s*$)")
+INTERRUPTED = frozenset({130, 143})  # Ctrl-C and SIGTERM, as a shell tells them
+NO_INPUT = "a run that the dashboard starts has no standard input"
 MOST_GPUS = 2  # display only: with their figures; the rest is counted
 SLOWEST = " BOTTLENECK"
 TOLD_SHARE = 0.01  # display only
@@ -80,9 +84,15 @@ def _state(watch: RunWatch, news: RunNews, run: Run) -> tuple[str, str, str]:
     )
 
 
-def verdict_line(run: Run, width: int) -> Line:
-    """Return how input-bound the run is, or what is not seen yet."""
+def verdict_line(run: Run, width: int, output: Sequence[str] = ()) -> Line:
+    """Return how input-bound the run is, that it crashed, or what is not seen yet. `output`: what it printed, if known."""
     steps = run.steps
+    code = either(run.exit_code, 0)
+    if run.outcome == "ended" and code:
+        word = f" [x] {'STOPPED' if code in INTERRUPTED else 'CRASHED'} exit {code}"
+        return crop(
+            (Span(word, "bad"), Span(f"  {fit(_last_words(output), max(0, width - len(word) - 2))}", "strong")), width
+        )
     if steps is None:
         why = run.limits[0] if run.limits else run.unknown.get("steps", "no training step was seen")
         told = f"no training step yet: {why}" if run.outcome == "running" and not why.startswith(STARTING) else why
@@ -94,6 +104,12 @@ def verdict_line(run: Run, width: int) -> Line:
     sure = f"confidence {steps.confidence:.2f} "
     left = (Span(f" {word}", style), Span(f"  {told}", "strong"))
     return ends(crop(left, width), (Span(sure, "dim"),), width)
+
+
+def _last_words(output: Sequence[str]) -> str:
+    """Return the line with which Python names an exception, and what it means where standard input is what is lacking."""
+    last = next((line.strip() for line in reversed(output) if EXCEPTION.match(line)), "")
+    return f"{last} ({NO_INPUT})" if last.startswith("EOFError") else last
 
 
 def figures_line(news: RunNews, run: Run, width: int) -> Line:

@@ -15,7 +15,7 @@ from textual.geometry import Region
 from textual.strip import Strip
 from textual.widget import Widget
 
-from gpudoctor.tui.views.lines import STYLES, Line, Span, width_of
+from gpudoctor.tui.views.lines import STYLES, Line, Span, cells, width_of
 
 NOTHING: Line = ()
 
@@ -97,5 +97,5 @@ def changed_cells(before: Line, now: Line) -> tuple[int, int]:
     for old, new in zip(reversed(before[same:]), reversed(now[same:]), strict=False):
         if old != new:
             break
-        back += len(new.text)
+        back += cells(new.text)
     return begin, longest - back
