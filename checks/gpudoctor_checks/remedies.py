@@ -41,14 +41,15 @@ REBOOT = Fix(
     gain=unblocks("the driver loads again as one"),
     effort_minutes=5,
 )
-ASK_SCHEDULER = Fix(
-    id="ask-scheduler-for-gpu",
-    title="Ask the scheduler for a GPU",
-    action="command",
-    text="srun --gres=gpu:1 --pty bash",
-    gain=unblocks("only a job with a GPU may open one here"),
-    effort_minutes=5,
-)
+# How each scheduler's manual asks for one GPU: srun(1), PBS Professional User's Guide, IBM LSF bsub -gpu, Grid Engine
+# complex "gpu" (a common name, chosen by the site), NVIDIA device plugin for Kubernetes.
+ASKING = {
+    "slurm": "srun --gres=gpu:1 --pty gpudoctor scan",
+    "pbs": "qsub -I -l select=1:ngpus=1",
+    "lsf": 'bsub -gpu "num=1" -Is gpudoctor scan',
+    "sge": "qrsh -l gpu=1 gpudoctor scan",
+    "kubernetes": "resources: {limits: {nvidia.com/gpu: 1}}",
+}
 RUN_NGC = Fix(
     id="run-ngc-container",
     title="Train in NVIDIA's TensorFlow container",
@@ -59,9 +60,27 @@ RUN_NGC = Fix(
 )
 
 
+def batch_scheduler(scheduler: Scheduler | None) -> str:
+    """Return which batch scheduler hands out the GPUs here, '' where none does."""
+    kind = either(scheduler.kind, "none") if scheduler is not None else "none"
+    return "" if kind in {"none", "kubernetes"} or kind not in ASKING else kind
+
+
 def under_scheduler(scheduler: Scheduler | None) -> bool:
     """Return whether a batch scheduler hands out the GPUs here."""
-    return scheduler is not None and either(scheduler.kind, "none") not in {"none", "kubernetes"}
+    return bool(batch_scheduler(scheduler))
+
+
+def ask_scheduler(kind: str) -> Fix:
+    """Return how this kind of scheduler is asked for a GPU."""
+    return Fix(
+        id="ask-scheduler-for-gpu",
+        title="Ask the scheduler for a GPU",
+        action="setting" if kind == "kubernetes" else "command",
+        text=ASKING[kind],
+        gain=unblocks("GPUs belong to jobs here"),
+        risk="none",
+    )
 
 
 def install_driver(capabilities: Sequence[int], host: Host | None, *, gain: Gain | None = None) -> Fix:

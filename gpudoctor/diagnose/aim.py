@@ -13,7 +13,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from gpudoctor.model.finding import Finding, Fix
-from gpudoctor.model.machine import Host
+from gpudoctor.model.machine import Host, Scheduler
 from gpudoctor.model.missing import either
 from gpudoctor.model.software import Python
 
@@ -22,11 +22,20 @@ ACTIVE = frozenset({"VIRTUAL_ENV", "CONDA_PREFIX"})  # these environments' own p
 # Podman's options are Docker's, but for the GPUs, which it takes by CDI name (NVIDIA Container Toolkit, "Support for CDI").
 DOCKER_GPUS = re.compile(r"\bdocker run --gpus[ =]all")
 DOCKER = re.compile(r"\bdocker (?=run|rm|exec|pull)")
+ROOT = re.compile(r"\bsudo ")
+BATCH = frozenset({"slurm", "pbs", "lsf", "sge"})
 BARE_PIP = re.compile(r"(?<!uv )(?<![\w./\\-])pip (?=install|uninstall|check|show)")
 
 
-def aim(findings: Iterable[Finding], python: Python | None, host: Host | None = None) -> list[Finding]:
+def aim(
+    findings: Iterable[Finding],
+    python: Python | None,
+    host: Host | None = None,
+    scheduler: Scheduler | None = None,
+) -> list[Finding]:
     """Return the findings with every bare `pip` run by the examined interpreter, unless that is the active one."""
+    if scheduler is not None and either(scheduler.kind, "none") in BATCH:
+        findings = [replace(each, fixes=tuple(_for_administrators(fix) for fix in each.fixes)) for each in findings]
     if host is not None and either(host.container, "") == "podman":
         findings = [replace(each, fixes=tuple(_for_podman(fix) for fix in each.fixes)) for each in findings]
     executable = either(python.executable, "") if python is not None else ""
@@ -34,6 +43,13 @@ def aim(findings: Iterable[Finding], python: Python | None, host: Host | None = 
         return list(findings)
     run = f"{_quoted(executable)} -m pip "
     return [replace(each, fixes=tuple(_aimed(fix, run) for fix in each.fixes)) for each in findings]
+
+
+def _for_administrators(fix: Fix) -> Fix:
+    """Hand what only root may do to those who are root on a cluster's node: whose job it is is not."""
+    if fix.action != "command" or not ROOT.search(fix.text):
+        return fix
+    return replace(fix, action="manual", text=f"Ask the cluster's administrators for: {ROOT.sub('', fix.text)}")
 
 
 def _for_podman(fix: Fix) -> Fix:

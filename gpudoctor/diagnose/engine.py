@@ -44,7 +44,8 @@ def diagnose(
     verdicts = tuple(judge(check, facts, snapshot, severities) for check in checks)
     if snapshot.log is None:
         verdicts = (*verdicts, *_said_by_probe(snapshot, texts, verdicts, severities))
-    findings = fold(aim((each for verdict in verdicts for each in verdict.findings), snapshot.python, snapshot.host))
+    told = (each for verdict in verdicts for each in verdict.findings)
+    findings = fold(aim(told, snapshot.python, snapshot.host, snapshot.scheduler))
     return Report(
         summary=summarise(verdicts, findings, facts, level=level, checks=checks, plugins=plugins),
         snapshot=snapshot,

@@ -84,7 +84,7 @@ def test_an_unknown_number_of_gpus_leaves_it_open() -> None:
 def test_a_scheduler_that_gave_no_gpu_is_asked_for_one() -> None:
     job = with_env(changed(HIDDEN, scheduler=Scheduler(kind="slurm")), CUDA_VISIBLE_DEVICES="NoDevFiles")
     (finding,) = judge(hidden, job).findings
-    assert finding.fixes[0].text == "srun --gres=gpu:1 --pty bash"
+    assert finding.fixes[0].text == "srun --gres=gpu:1 --pty gpudoctor scan"
 
 
 @pytest.mark.parametrize(("on_bus", "severity"), [(True, Severity.ERROR), (False, Severity.INFO)])

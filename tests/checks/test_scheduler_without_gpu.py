@@ -95,3 +95,10 @@ def test_a_pod_that_tells_of_no_gpu_and_has_none_is_a_note() -> None:
     assert finding.severity is Severity.INFO
     (finding,) = judge(granted_none, a_job("slurm", Missing("not told"))).findings
     assert finding.severity is Severity.WARNING
+
+
+@pytest.mark.parametrize("kind", ["slurm", "pbs", "lsf", "sge"])
+def test_a_job_that_tells_nothing_and_whose_cuda_finds_no_device_was_likely_granted_none(kind: str) -> None:
+    hidden = changed(healthy_h100(), cuda={"cu_init": 100, "devices": ()})
+    (finding,) = judge(granted_none, a_job(kind, Missing("not told"), machine=hidden)).findings
+    assert (finding.severity, finding.confidence) == (Severity.ERROR, 0.6)

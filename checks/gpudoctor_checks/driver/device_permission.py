@@ -41,7 +41,7 @@ from gpudoctor.sdk import (
     weigh_unusable,
 )
 from gpudoctor_checks.driver.compute_mode import COMPUTE_DEFAULT, forbidden, occupied
-from gpudoctor_checks.remedies import ASK_SCHEDULER, under_scheduler
+from gpudoctor_checks.remedies import ask_scheduler, batch_scheduler, under_scheduler
 
 CARD = re.compile(r"/dev/nvidia\d+")
 SHARED_NODES = frozenset({"/dev/nvidiactl", "/dev/nvidia-uvm"})  # every CUDA program opens both
@@ -119,7 +119,7 @@ def refused(
         ),
         fixes=(COMPUTE_DEFAULT,)
         if prohibited
-        else (ASK_SCHEDULER,)
+        else (ask_scheduler(batch_scheduler(scheduler)),)
         if under_scheduler(scheduler)
         else (OPEN_NODES, KEEP_OPEN),
     )

@@ -41,7 +41,7 @@ from gpudoctor.sdk import (
     weigh_unusable,
 )
 from gpudoctor_checks.driver.visible_devices import NO_DEVICE, left_visible, uuids_of
-from gpudoctor_checks.remedies import ASK_SCHEDULER, give_container_gpu, under_scheduler
+from gpudoctor_checks.remedies import ask_scheduler, batch_scheduler, give_container_gpu, under_scheduler
 
 NAME = "CUDA_VISIBLE_DEVICES"
 UNHIDE = Fix(
@@ -109,7 +109,9 @@ def hidden(
             Evidence(label="GPUs in this machine", value=len(uuids) if uuids else "unknown", source="NVML, PCI bus"),
             Evidence(label="GPUs left visible", value=left.count, unit="GPUs", source=NAME),
         ),
-        fixes=(ASK_SCHEDULER,) if under_scheduler(scheduler) and not left.count else (UNHIDE,),
+        fixes=(ask_scheduler(batch_scheduler(scheduler)),)
+        if under_scheduler(scheduler) and not left.count
+        else (UNHIDE,),
     )
 
 

@@ -2,7 +2,8 @@
 
 What it does
     Reads the variables that Slurm, PBS, LSF, Grid Engine and Kubernetes set for a job, and looks whether a scheduler's
-    commands are installed where no job runs.
+    commands are installed where no job runs. A job whose variables tell no GPU, and where CUDA finds none of those on
+    the node (error 100), was most likely granted none: its cgroup hides them.
 
 Why it matters
     On a cluster the GPUs belong to jobs. A login node has none, and inside a job without a GPU request they are hidden
@@ -19,12 +20,13 @@ How to fix
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from gpudoctor.sdk import (
+    Cuda,
     Driver,
     Evidence,
     Finding,
-    Fix,
     Kernel,
     Scheduler,
     Severity,
@@ -33,10 +35,11 @@ from gpudoctor.sdk import (
     check,
     either,
     must_know,
-    unblocks,
     weigh_unusable,
 )
+from gpudoctor_checks.driver.cuda_errors import NO_DEVICE
 from gpudoctor_checks.presence import gpu_present
+from gpudoctor_checks.remedies import ask_scheduler, under_scheduler
 
 GRANTED_NONE = 0.95  # the scheduler's own variable says so
 LOGIN_NODE = 0.8  # its commands are here, a job and a GPU are not; a cluster without GPUs looks the same
@@ -49,15 +52,6 @@ NAMES = {
     "kubernetes": "Kubernetes pod",
 }
 HERE: dict[bool | None, str] = {True: "yes", False: "no", None: "unknown"}
-# How each scheduler's manual asks for one GPU: srun(1), PBS Professional User's Guide, IBM LSF bsub -gpu, Grid Engine
-# complex "gpu" (a common name, chosen by the site), NVIDIA device plugin for Kubernetes.
-COMMANDS = {
-    "slurm": "srun --gres=gpu:1 --pty gpudoctor scan",
-    "pbs": "qsub -I -l select=1:ngpus=1",
-    "lsf": 'bsub -gpu "num=1" -Is gpudoctor scan',
-    "sge": "qrsh -l gpu=1 gpudoctor scan",
-    "kubernetes": "resources: {limits: {nvidia.com/gpu: 1}}",
-}
 
 
 @check(
@@ -68,7 +62,7 @@ COMMANDS = {
     cause="scheduler-no-gpu",
 )
 def granted_none(
-    scheduler: Scheduler, driver: Driver | None, kernel: Kernel | None, baseline: Trial | None
+    scheduler: Scheduler, driver: Driver | None, cuda: Cuda | None, kernel: Kernel | None, baseline: Trial | None
 ) -> Iterator[Finding]:
     """Find a job without a GPU, and a login node; where a GPU is usable, the scheduler gave it or does not mind."""
     kind = must_know(scheduler.kind, "the job scheduler")
@@ -83,14 +77,19 @@ def granted_none(
     if usable is None and granted is None:
         raise Skip("whether there is a usable GPU here is unknown")
     present = gpu_present(driver, kernel)
-    if granted is None and present:
+    kept = under_scheduler(scheduler) and cuda is not None and either(cuda.cu_init, 0) == NO_DEVICE
+    if granted is None and present and not kept:
         return  # a GPU is here that does not work: not the scheduler's doing, as far as can be seen
     weight = weigh_unusable(LOGIN_NODE if login else NOT_TOLD if granted is None else GRANTED_NONE, baseline)
+    if granted is None and present:  # that CUDA fails does not tell who keeps it from the GPUs
+        weight = replace(weight, confidence=min(weight.confidence, NOT_TOLD))
     yield Finding(
         summary=f"No {NAMES[name]} runs here, and there is no GPU: this looks like a login node."
         if login
         else f"This {NAMES[name]} was granted no GPU."
         if granted == 0
+        else f"CUDA finds none of this node's GPUs, and this {NAMES[name]} tells of none that it was granted."
+        if present
         else f"There is no GPU here, and this {NAMES[name]} does not tell of one.",
         severity=_gravity(granted, pod=kind == "kubernetes", present=bool(present)),
         confidence=weight.confidence,
@@ -100,7 +99,7 @@ def granted_none(
             Evidence(label="GPUs granted", value="no job" if login else _told(granted), source="environment"),
             Evidence(label="GPU on this node", value=HERE[present], source="PCI bus"),
         ),
-        fixes=(_ask(name),),
+        fixes=(ask_scheduler(name),),
     )
 
 
@@ -108,19 +107,8 @@ def _gravity(granted: int | None, *, pod: bool, present: bool) -> Severity:
     """Call a pod that tells nothing no trouble: most pods have no GPU and want none."""
     if granted is None and pod:
         return Severity.INFO
-    return Severity.ERROR if granted == 0 and present else Severity.WARNING
+    return Severity.ERROR if present else Severity.WARNING
 
 
 def _told(granted: int | None) -> str | int:
     return "not told" if granted is None else granted
-
-
-def _ask(name: str) -> Fix:
-    return Fix(
-        id="ask-scheduler-for-gpu",
-        title="Ask the scheduler for a GPU",
-        action="setting" if name == "kubernetes" else "command",
-        text=COMMANDS[name],
-        gain=unblocks("GPUs belong to jobs here"),
-        risk="none",
-    )
