@@ -3,8 +3,8 @@
     python -m tests.benchmarks.advice_gain PYTHON_WITH_TENSORFLOW [PAIRS]
 
 Each case: a script with one thing missing runs under `gpudoctor run`; the fix must be advised, with a range. Then both forms
-run alone, in turns, and the ratio of their step times (geometric mean, 95 % t-interval) must overlap the range; the estimate
-is right where the mean lies inside. The form that has the change must not be advised it again.
+run without us, by turns of some seconds in one process (between processes the load of a shared machine made 45 ms steps of
+one form 102), and the ratio of their step times (geometric mean, 95 % t-interval) must lie inside the range. The form that has the change must not be advised it again.
 """
 
 from __future__ import annotations
@@ -58,20 +58,20 @@ def promised(python: str, arm: str, fix: str) -> tuple[float, float] | None:
     return None
 
 
-def step_ms(python: str, arm: str) -> float:
-    """Return a steady step's time of one form, run alone."""
+def by_turns(python: str, before: str, after: str, pairs: int) -> list[float]:
+    """Return the logarithms of how much shorter a step became, of each pair of turns. The first pair is warm-up."""
+    words = [python, SCRIPT, before, "--turns", str(pairs + 1), after]
     with tempfile.TemporaryDirectory() as folder:
-        done = subprocess.run(
-            [python, SCRIPT, arm], env=surroundings(Path(folder)), check=True, capture_output=True, text=True
-        )
-    return float(done.stdout.split()[-1])
+        done = subprocess.run(words, env=surroundings(Path(folder)), check=True, capture_output=True, text=True)
+    rows = [[float(each) for each in line.split()] for line in done.stdout.splitlines()]
+    return [math.log(first / second) for first, second in rows[1:]]
 
 
 def measured(python: str, case: tuple[str, str, str], pairs: int) -> Kept:
     """Return what one case comes to."""
     fix, before, after = case
     told, again = promised(python, before, fix), promised(python, after, fix)
-    ratios = [math.log(step_ms(python, before) / step_ms(python, after)) for _ in range(pairs)]
+    ratios = by_turns(python, before, after, pairs)
     mean = statistics.mean(ratios)
     spread = T_95[pairs] * statistics.stdev(ratios) / math.sqrt(pairs)
     low, high = math.exp(mean - spread), math.exp(mean + spread)

@@ -1,7 +1,8 @@
 """An input pipeline with one thing missing, as it is and with the advised change: no_prefetch, prefetch, serial, parallel.
 
 TensorFlow's own injections are off, so that what is missing stays missing; a second word, untuned, puts autotune off, too.
-Prints the milliseconds of a steady step.
+Prints the milliseconds of a steady step. With --turns N and the other form: both by turns in this process, a line a turn with
+both times, for a machine's load changes from minute to minute.
 """
 
 import sys
@@ -11,7 +12,7 @@ import keras
 import numpy as np
 import tensorflow as tf
 
-arm = sys.argv[1]
+arm, more = sys.argv[1], sys.argv[2:]
 STEPS, SKIPPED, WAIT_S = 120, 40, 0.015
 pixels = np.random.default_rng(0).random((64, 4096), dtype="float32")
 
@@ -29,25 +30,40 @@ def heavy(x):
 
 
 options = tf.data.Options()
-options.autotune.enabled = sys.argv[2:] != ["untuned"]
+options.autotune.enabled = more != ["untuned"]
 options.experimental_optimization.inject_prefetch = False
 options.experimental_optimization.map_parallelization = False
 options.experimental_optimization.map_and_batch_fusion = False
-if arm in {"no_prefetch", "prefetch"}:
+
+
+def without_prefetch():
     specs = (tf.TensorSpec((16, 256)), tf.TensorSpec((16,), tf.int32))
-    ds = tf.data.Dataset.from_generator(batches, output_signature=specs)
-    if arm == "prefetch":
-        ds = ds.prefetch(tf.data.AUTOTUNE)
-    width = 1400
-else:
+    return tf.data.Dataset.from_generator(batches, output_signature=specs)
+
+
+def with_prefetch():
+    return without_prefetch().prefetch(tf.data.AUTOTUNE)
+
+
+def with_serial_map():
     ds = tf.data.Dataset.from_tensor_slices(pixels).repeat()
-    if arm == "parallel":
-        ds = ds.map(heavy, num_parallel_calls=tf.data.AUTOTUNE)
-    else:
-        ds = ds.map(heavy)
-    ds = ds.batch(16)
-    width = 64
-ds = ds.with_options(options)
+    ds = ds.map(heavy)
+    return ds.batch(16)
+
+
+def with_parallel_map():
+    ds = tf.data.Dataset.from_tensor_slices(pixels).repeat()
+    ds = ds.map(heavy, num_parallel_calls=tf.data.AUTOTUNE)
+    return ds.batch(16)
+
+
+ARMS = {
+    "no_prefetch": (without_prefetch, 1400),
+    "prefetch": (with_prefetch, 1400),
+    "serial": (with_serial_map, 64),
+    "parallel": (with_parallel_map, 64),
+}
+make, width = ARMS[arm]
 
 keras.utils.set_random_seed(0)
 layers = [keras.layers.Dense(width, activation="relu") for _ in range(4)]
@@ -63,5 +79,15 @@ class Clock(keras.callbacks.Callback):
             Clock.at = time.perf_counter()
 
 
-model.fit(ds, steps_per_epoch=STEPS, epochs=1, verbose=0, callbacks=[Clock()])
-print(1000 * (time.perf_counter() - Clock.at) / (STEPS - 1 - SKIPPED))
+def step_ms(make):
+    model.fit(make().with_options(options), steps_per_epoch=STEPS, epochs=1, verbose=0, callbacks=[Clock()])
+    return 1000 * (time.perf_counter() - Clock.at) / (STEPS - 1 - SKIPPED)
+
+
+if more[:1] == ["--turns"]:
+    forms = [make, ARMS[more[2]][0]]
+    for turn in range(int(more[1])):
+        taken = {form: step_ms(form) for form in (forms if turn % 2 else forms[::-1])}
+        print(*(taken[form] for form in forms), flush=True)
+else:
+    print(step_ms(make))

@@ -28,7 +28,8 @@ model = keras.Sequential([keras.Input((8,)), keras.layers.Dense(4), keras.layers
 model.compile("adam", "mse")
 model.fit(tf.data.Dataset.from_tensor_slices((x, y)).batch(8), epochs=2, verbose=0)
 model.save(folder / "model.keras")
-model.export(folder / "exported", verbose=False)
+quiet = {} if keras.__version__.startswith("2.") else {"verbose": False}
+model.export(folder / "exported", **quiet)
 tf.saved_model.save(model, folder / "saved")
 tf.saved_model.save(Own(), folder / "own")
 copies = [keras.models.clone_model(model), pickle.loads(pickle.dumps(model)), copy.deepcopy(model)]
