@@ -15,7 +15,9 @@ from pathlib import Path
 
 from gpudoctor.logs.reader import EventReader
 from gpudoctor.profile import relay
+from gpudoctor.profile.agent.unheard import written
 from gpudoctor.profile.careful_tap import Add, CarefulTap
+from gpudoctor.profile.last_words import last_words
 from gpudoctor.profile.terminal import Streams, Terminal
 from gpudoctor.profile.text_tap import MakeReader
 
@@ -31,7 +33,7 @@ class Printed:
     def __init__(self, terminal: Terminal | None, spool: Path, add: Add, reader: MakeReader = EventReader) -> None:
         """Choose the way. `add` takes a table and a row; it is called by `tick` and `finish` only."""
         self._terminal, self._relay = terminal, None
-        self._add, self._reader = add, reader
+        self._add, self._reader, self._spool = add, reader, spool
         self._taps: list[CarefulTap] = []
         self._files: list[_File] = []
         seen: set[tuple[int, int]] = set()
@@ -74,10 +76,18 @@ class Printed:
         """Take the rest, when the command has ended; `patient`: something of ours is to stand behind its output."""
         if self._relay is not None:
             self._relay.finish(patient=patient)
+        self._print_last_words()
         for file in self._files:
             file.take_last()
         for tap in self._taps:
             tap.finish(END_S)
+
+    def _print_last_words(self) -> None:
+        words = last_words(self._spool)
+        if words:
+            written(STDERR, words)
+            if _file_of(STDERR) is None:
+                self._tap("last_words").hear(words)
 
 
 class _File:

@@ -79,11 +79,11 @@ class Spool:
             told = (self.folder / OWNER).read_text(encoding="ascii")
         except OSError:
             return False
-        return _lives(told)
+        return lives(told)
 
     def agents_alive(self) -> bool:
         """Return whether a process that spools here lives."""
-        return any(_lives(each.split(".", 1)[0]) for each in self.files())
+        return any(lives(each.split(".", 1)[0]) for each in self.files())
 
     def remove(self) -> None:
         """Remove the folder and all in it."""
@@ -108,7 +108,8 @@ def identity(pid: int) -> str:
     return f"{pid}-{_start_ticks(pid)}"
 
 
-def _lives(identity: str) -> bool:
+def lives(identity: str) -> bool:
+    """Return whether the process of this name lives."""
     pid, _, start = identity.partition("-")
     return pid.isdecimal() and start != "" and _start_ticks(int(pid)) == start
 
