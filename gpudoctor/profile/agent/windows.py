@@ -28,7 +28,7 @@ MOST_OF_RUN = 0.25  # of the time so far: what is left must show the steady step
 FEWEST_STEPS = 20  # before the first window
 MOST_TRIES = 8  # where an epoch ends inside, or no step came
 MOST_TRACE_BYTES = 64 << 20
-FORK_WAIT_S = 1.0
+FORK_WAIT_S = 1.0  # policy: starting and stopping take tens of milliseconds; a longer export is not waited for
 TRAINING = ("fit", "train_on_batch", "loop")
 MARKER = "gpudoctor_step"
 OFF = "GPUDOCTOR_WINDOWS"
@@ -84,18 +84,32 @@ def _first(original: Any, reason: str) -> Any:
 
 def _forbid(reason: str) -> None:
     state.forbidden = reason
-    drop(reason)
+    drop(reason, threads.MOST_S)  # TensorFlow would refuse theirs while ours is there
 
 
-def drop(reason: str) -> None:
-    """End a session under way, keeping nothing."""
+def drop(reason: str, within_s: float) -> None:
+    """End a session under way, keeping nothing; one that is just being started or stopped for longer is abandoned.
+
+    Called in the user's threads. An abandoned one ends as soon as its own thread can.
+    """
     if not state.open:
         return
-    with state.lock:
-        if state.session is not None:
-            with unheard.aside():
-                state.session = None
-            state.dropped = reason
+    if state.lock.acquire(timeout=within_s):
+        try:
+            if state.session is not None:
+                with unheard.aside():
+                    state.session = None
+                state.dropped = reason
+        finally:
+            state.lock.release()
+        hurry()
+    else:
+        hurry(reason)
+
+
+def hurry(reason: str = "") -> None:
+    """Let the window's own thread end it now, keeping nothing where there is a reason; waits for nothing."""
+    state.dropped = state.dropped or reason
     if state.alarm.locked():
         state.alarm.release()
 
@@ -177,6 +191,7 @@ def _record(mine: Windows, label: str, length: float) -> None:
     number, folder = mine.done + 1, os.path.join(core.process.spool, f"{core.process.name}.window")
     try:
         mine.tries += 1
+        mine.dropped = ""
         before, steps = _phases(), _steps(label)
         if _start(mine, folder):
             began = time.time()
@@ -209,7 +224,7 @@ def _start(mine: Windows, folder: str) -> bool:
         with unheard.aside():
             session = made()
             session.start(folder, {})  # the defaults: host events of level 2, the device's
-        mine.session, mine.dropped = session, ""
+        mine.session = session
     return True
 
 
@@ -271,8 +286,13 @@ def _end() -> None:
 
 def _before_fork() -> None:
     """Keep nothing under way: a child would go on recording. The lock is held until the fork is done."""
-    core.quietly(functools.partial(drop, "the process forked"))
-    state.forking = state.lock.acquire(timeout=FORK_WAIT_S)
+    core.quietly(functools.partial(drop, "the process forked", _patience()))
+    state.forking = state.lock.acquire(timeout=_patience())
+
+
+def _patience() -> float:
+    """Return how long a fork may wait: for one that has been abandoned once only, a pool forks many times."""
+    return 0.0 if state.dropped else FORK_WAIT_S
 
 
 def _after_fork() -> None:
@@ -287,7 +307,7 @@ def _forget() -> None:
 
 
 core.every_beat.append(_observe)
-core.at_end.append(functools.partial(drop, "the run ended"))
+core.at_end.append(functools.partial(hurry, "the run ended"))  # `threads.wait` bounds the wait
 core.before_end.append(_end)
 core.after_fork.append(_forget)
 os.register_at_fork(before=_before_fork, after_in_parent=_after_fork)
