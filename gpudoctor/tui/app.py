@@ -165,7 +165,7 @@ class MonitorApp(App[int]):
 
     def action_help(self) -> None:
         """Show the keys."""
-        self.push_screen(Page("help", help_lines))
+        self.push_screen(Page("help", partial(help_lines, view=self.current_mode)))
 
     def action_pause(self) -> None:
         """Hold the screen, or go on."""
@@ -216,4 +216,4 @@ class MonitorApp(App[int]):
             if binding.show and binding.description and binding.description not in known:
                 known.add(binding.description)
                 run = partial(self.run_action, binding.action, active.node)
-                yield SystemCommand(binding.description, f"key {binding.key_display or binding.key}", run)
+                yield SystemCommand(binding.description, f"key {self.get_key_display(binding)}", run)

@@ -12,7 +12,23 @@ from gpudoctor.tui.messages import Progress
 from gpudoctor.tui.views import doctor
 from gpudoctor.tui.views.lines import Line, Span, fit
 
-TRIALS = tuple(plan.name for plan in PLANS)
+# What each trial of the reference network answers; a plan without words stands with its name alone.
+WORDS = {
+    "baseline": "does it train, and how fast",
+    "cpu": "the same on the CPU: what the GPU brings",
+    "gradcheck": "are the GPU's gradients right",
+    "prefetch": "what prefetch brings where input is slow",
+    "map": "what a parallel map brings",
+    "precision": "what mixed precision brings",
+    "numpy_loop": "what NumPy in the step costs",
+    "jit": "what XLA brings",
+    "eager": "what eager steps cost",
+    "transfer": "how fast data get to the GPU",
+    "fragmentation": "how much of the memory can be used",
+    "batch_ladder": "which batch fits, and how fast it is",
+    "replicas": "do several GPUs train together",
+}
+TRIALS = {plan.name: WORDS.get(plan.name, "") for plan in PLANS}
 LOAD_WARNING = (
     "It trains the reference network. A GPU that others use is left alone; an idle one works for about a minute."
 )

@@ -14,6 +14,7 @@ from textual.binding import Binding
 
 from gpudoctor.codec import load_snapshot
 from gpudoctor.tui.app import MonitorApp
+from gpudoctor.tui.scans import TRIALS
 from gpudoctor.tui.screens.dialogs import Ask, Choose, Confirm, Page
 from gpudoctor.tui.screens.doctor import DoctorScreen
 from gpudoctor.tui.screens.machine import MachineScreen
@@ -216,6 +217,21 @@ def test_a_signal_needs_a_choice_and_a_yes() -> None:
 
     on_stage(act)
     assert child.wait(timeout=5) == -signal.SIGTERM
+
+
+def test_each_trial_is_chosen_with_what_it_answers() -> None:
+    assert all(TRIALS.values())
+
+    async def act(on: Stage) -> None:
+        await on.press("b")
+        assert "baseline       does it train" in on.text
+
+    on_stage(act)
+
+
+def test_the_help_begins_with_the_keys_of_the_view() -> None:
+    for view in ("machine", "doctor", "run"):
+        assert text_of(help_lines(100, view=view)[0]).strip().lower() == view
 
 
 def test_ctrl_c_says_which_key_quits() -> None:

@@ -260,7 +260,7 @@ def test_a_narrow_header_keeps_the_views_and_a_narrow_footer_whole_keys() -> Non
     assert "2 Doctor" in header
     assert "DEMO 1:10/4:59 x1" in header
     footer = text_of(footer_line(KEYS, 30))
-    assert footer.endswith(tuple(f" {key} {word} " for key, word, _ in KEYS))
+    assert footer.endswith(tuple(f" {key} {word}  …" for key, word, _ in KEYS))
 
 
 def test_history_means_holes_and_its_end() -> None:

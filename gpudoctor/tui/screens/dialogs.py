@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import ClassVar, TypeVar
 
 from textual.app import ComposeResult
@@ -139,9 +139,12 @@ class Choose(Dialog["str | None"]):
         Binding("enter", "take", "take it"),
     ]
 
-    def __init__(self, question: str, choices: Sequence[str]) -> None:
+    def __init__(self, question: str, choices: Sequence[str] | Mapping[str, str]) -> None:
+        """Make it; of a mapping the keys are chosen from, and the values say what they are."""
         super().__init__()
         self._question, self._choices, self._at = question, tuple(choices), 0
+        self._notes = choices if isinstance(choices, Mapping) else {}
+        self._column = max(map(len, self._choices), default=0)
 
     def compose(self) -> ComposeResult:
         """Make the box."""
@@ -160,10 +163,11 @@ class Choose(Dialog["str | None"]):
             [
                 (
                     Span(
-                        f"{'>' if at == self._at else ' '} {each} ",
+                        f"{'>' if at == self._at else ' '} {each if not self._notes else each.ljust(self._column)} ",
                         "chosen" if at == self._at else "",
                         f"screen.pick({at})",
                     ),
+                    Span(f" {self._notes.get(each, '')}", "dim", f"screen.pick({at})"),
                 )
                 for at, each in enumerate(self._choices)
             ]

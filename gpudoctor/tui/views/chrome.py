@@ -9,6 +9,7 @@ from gpudoctor.tui.messages import Reading
 from gpudoctor.tui.views import words
 from gpudoctor.tui.views.lines import Line, Span, crop, ends, fit, width_of
 
+MORE = 2  # cells of the sign for more keys
 VIEWS = (("1", "Machine", "machine"), ("2", "Doctor", "doctor"), ("3", "Run", "run"))
 
 
@@ -38,12 +39,13 @@ def trouble_line(trouble: str, width: int) -> Line:
 
 
 def footer_line(keys: Sequence[tuple[str, str, str]], width: int) -> Line:
-    """Return key and word for as many keys as fit; the first and the last ones matter most."""
+    """Return key and word for as many keys as fit, those of most worth first; a sign says that there are more."""
     spans: list[Span] = []
     used = 0
-    for key, word, action in keys:
+    for place, (key, word, action) in enumerate(keys, start=1):
         need = len(key) + len(word) + 3
-        if used + need > width:
+        if used + need + (MORE if place < len(keys) else 0) > width:
+            spans.append(Span(" …", "dim", "app.help"))
             break
         spans += (Span(f" {key}", "key", action), Span(f" {word} ", "dim", action))
         used += need

@@ -108,6 +108,9 @@ def _list(report: Report, place: DoctorPlace, width: int, height: int) -> list[L
         if chosen:
             spans = [span._replace(style="chosen") for span in spans]
         lines.append(tuple(span._replace(action=f"screen.choose({at})") for span in spans))
+    below = len(entries) - first - len(lines)
+    if below > 0 and place.cursor < first + len(lines) - 1:
+        lines[-1] = (Span(f"  {below + 1} more", "dim"),)
     return lines + [()] * (height - len(lines))
 
 

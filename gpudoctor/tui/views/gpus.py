@@ -52,8 +52,10 @@ def _instance_line(instance: MigInstance, chosen: Sequence[_Column], width: int,
     titles = [each.title for each in chosen]
     before = sum(each.width + 1 for each in chosen[: titles.index(MEMORY)])
     memory = chosen[titles.index(MEMORY)]
+    branch, profile = "└" if last else "├", either(instance.profile, "")
     ids = f" GI {words.amount(instance.gpu_instance)} CI {words.amount(instance.compute_instance)}"
-    name = f"  {'└' if last else '├'} MIG {instance.place} {either(instance.profile, '')}{ids}"
+    longest = (f"  {branch} MIG {instance.place} {profile}{ids}", f"  {branch} MIG {instance.place} {profile}")
+    name = next((each for each in longest if len(each) <= before), f" {branch}{instance.place} {profile}")
     cells = _memory_cells(instance.memory, memory.width)
     return crop((Span(fit(name, before), "dim"), Span(" "), *cells), width)
 

@@ -63,10 +63,10 @@ MEANINGS = (
 COLUMN = 16
 
 
-def help_lines(width: int) -> list[Line]:
-    """Return the help."""
+def help_lines(width: int, view: str = "") -> list[Line]:
+    """Return the help, the keys of the present view first."""
     lines: list[Line] = []
-    for group, keys in KEYS.items():
+    for group, keys in sorted(KEYS.items(), key=lambda each: each[0].lower() != view):
         lines.append((Span(f" {group}", "title"),))
         lines += [(Span(f"   {key:<{COLUMN}}", "key"), Span(word)) for key, word in keys]
         lines.append(())

@@ -27,15 +27,15 @@ KEYS = (
     ("?", "help", "app.help"),
     ("q", "quit", "app.quit"),
     ("r", "quick scan", "app.scan('quick')"),
-    ("s", "span", "screen.span(1)"),
+    ("g", "GPU", "screen.gpu_details"),
+    ("Enter", "process", "screen.details"),
     ("/", "filter", "screen.filter"),
+    ("K", "signal", "screen.signal"),
+    ("s", "span", "screen.span(1)"),
     ("o", "order", "screen.order(1)"),
     ("t", "tree", "screen.tree"),
     ("p", "pause", "app.pause"),
-    ("g", "GPU", "screen.gpu_details"),
-    ("Enter", "process", "screen.details"),
     ("T", "theme", "app.next_theme"),
-    ("K", "signal", "screen.signal"),
 )
 
 
@@ -116,7 +116,9 @@ def _processes(watch: Watch, width: int, height: int) -> list[Line]:
         return []
     rows = watch.rows
     words = (
-        f"by {watch.sort}" + (f", filter {watch.pattern!r}" if watch.pattern else "") + (", tree" if watch.tree else "")
+        f"by {watch.sort}"
+        + (f", filter {watch.pattern!r} (/ changes it)" if watch.pattern else "")
+        + (", tree" if watch.tree else "")
     )
     head = [rule(f"processes {len(rows)}", words, width)] if height >= LEAST_PROCESSES else []
     table = process_lines(

@@ -17,17 +17,19 @@ TWO_ABREAST_FROM = 118
 LEFT_SHARE = 0.5
 TOP = 4  # header, state, verdict, figures
 MOST_LEAST = 3  # findings that are shown on the smallest screen, with the best fix below them
+CHART = 16  # lines of the plot beside which there is output to show
 RULE = 8  # cells that a heading needs beside its words
 PACE_FROM, PACE = 14, 4  # a plot of so many lines gives some to steps per second
 KEYS = (
     ("?", "help", "app.help"),
     ("q", "quit", "app.quit"),
-    ("s", "span", "screen.span(1)"),
-    ("j k", "finding", "screen.move(1)"),
     ("Enter", "details", "screen.details"),
-    ("x", "explain", "screen.explain"),
     ("c", "copy fix", "screen.copy"),
+    ("j k", "finding", "screen.move(1)"),
     ("o", "output", "screen.output"),
+    ("s", "span", "screen.span(1)"),
+    ("x", "explain", "screen.explain"),
+    ("K", "stop", "screen.stop"),
     ("n", "next run", "screen.next_run"),
     ("p", "pause", "app.pause"),
     ("T", "theme", "app.next_theme"),
@@ -119,7 +121,7 @@ def _plot(news: RunNews, run: Run, watch: Watch) -> list[_Part]:
         return [*lines, *(step_plot.pace_lines(news.columns, width, pace) if pace else ())]
 
     right = f"{span_words(news.span_s or watch.run.span_s)}  s changes"
-    return [_Part("time of a step, stacked", right, 6, 60, draw)]
+    return [_Part("time of a step, stacked", right, 6, CHART if watch.run.started else 60, draw)]
 
 
 def _about(run: Run) -> list[_Part]:
@@ -165,7 +167,7 @@ def _output(watch: Watch) -> list[_Part]:
             "output",
             "o shows all",
             4,
-            12,
+            60,
             lambda width, height: run_parts.output_lines(watch.run.output, width, height),
         )
     ]

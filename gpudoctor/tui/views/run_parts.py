@@ -31,6 +31,7 @@ SLOWEST = " BOTTLENECK"
 TOLD_SHARE = 0.01  # display only
 SILENT_S = 5.0  # display only: the wrapper writes each second
 MINUTE_S, HOUR_S = 60, 3600
+TINY_S = 1e-4  # display only: in milliseconds it would need more figures than there is room for
 STEADY_BYTES = 64  # display only: less a step is 64 MB in a million steps
 CLASSES = {
     "highly": ("[x] HIGHLY INPUT-BOUND", "bad"),
@@ -123,6 +124,7 @@ def figures_line(news: RunNews, run: Run, width: int) -> Line:
             *_figure(figures.duration(last.step_s), "a step"),
             *_figure(f"{last.input / last.step_s:.0%}", "input"),
         )
+    begun = len(spans)
     spans.append(Span("   run ", "title"))
     for figure in _gpus(run, width - width_of(tuple(spans))):
         spans += figure
@@ -130,7 +132,7 @@ def figures_line(news: RunNews, run: Run, width: int) -> Line:
         figure = _figure(value, label)
         if width_of((*spans, *figure)) <= width:
             spans += figure
-    return crop(tuple(spans), width)
+    return crop(tuple(spans if len(spans) > begun + 1 else spans[:begun]), width)
 
 
 def _gpus(run: Run, width: int) -> list[Line]:
@@ -192,7 +194,7 @@ def _stage(stage: Stage, most: float, width: int, *, slowest: bool) -> Line:
     wide = f" x{stage.parallelism:.0f}" if stage.parallelism > 1 else ""
     callee = f" {stage.callee}()" if stage.callee else ""
     python = " in Python" if stage.python else ""
-    cost = figures.duration(stage.batch_s) if stage.batch_s > 0 else ""
+    cost = _cost(stage.batch_s) if stage.batch_s > 0 else ""
     bar_width = BAR if width >= BARS_FROM else 0
     room = max(8, width - 3 - PLACE - COST - bar_width - len(SLOWEST) - 3)
     style = "warn" if slowest else ""
@@ -207,6 +209,11 @@ def _stage(stage: Stage, most: float, width: int, *, slowest: bool) -> Line:
         ),
         width,
     )
+
+
+def _cost(seconds: float) -> str:
+    """Return a time that fits its column with its unit."""
+    return f"{seconds * 1e6:.3g} us" if seconds < TINY_S else figures.duration(seconds)
 
 
 def hot_lines(run: Run, width: int, height: int) -> list[Line]:
@@ -255,9 +262,7 @@ def memory_lines(run: Run, width: int, height: int) -> list[Line]:
     lines: list[Line] = []
     for each in found.slopes[: max(1, height)]:
         growth = (
-            "growth: " + each.bytes_per_step.reason
-            if isinstance(each.bytes_per_step, Missing)
-            else _growth(each.bytes_per_step)
+            each.bytes_per_step.reason if isinstance(each.bytes_per_step, Missing) else _growth(each.bytes_per_step)
         )
         peak = "" if isinstance(each.peak_bytes, Missing) else f"peak {figures.size(each.peak_bytes)}"
         lines.append(
