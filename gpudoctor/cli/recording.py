@@ -10,14 +10,14 @@ import os
 import sys
 import termios
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
 
 from gpudoctor.collect import nvml
 from gpudoctor.collect.isolate import failure
-from gpudoctor.collect.processes import parents_of_all
+from gpudoctor.collect.processes import descendants, parents_of_all
 from gpudoctor.collect.run_load import RunMeter
 from gpudoctor.logs.reader import EventReader
 from gpudoctor.profile import launch, terminal
@@ -85,7 +85,7 @@ class Recording:
 
     def _sampler(self) -> GpuSampler | None:
         try:
-            return GpuSampler(lambda: nvml.open_session(self._root), self._writer.spool.folder, _why_not)
+            return GpuSampler(lambda: nvml.open_session(self._root), self._writer.spool.folder, _why_not, _family)
         except OSError as error:  # no process to be had: without samples, all the same
             text = f"not sampled: no process could be started ({error.strerror or error})"
             self._hold("events", {"at": time.time(), "kind": "nvml_status", "text": text})
@@ -98,13 +98,14 @@ class Recording:
             self._ours(live.show)
 
     def _second(self, pid: int, live: LiveLine) -> None:
-        self._writer.add("host_samples", **self._host.read(pid))
+        tree = descendants(pid, parents_of_all())
+        self._writer.add("host_samples", **self._host.read(tree))
         self._printed.tick()
         self._keep()
         for table, values in self._writer.tick():
             live.hear(table, values)
             self._hear(table, values)
-        for words in self._unrecorded.new(pid, parents_of_all(), self._recorded):
+        for words in self._unrecorded.new(tree, self._recorded):
             self._writer.add("events", at=time.time(), kind="not_recorded", text=words)
 
     def _ours(self, work: Callable[[], object]) -> None:
@@ -159,6 +160,10 @@ def _terminal() -> terminal.Terminal | None:
     with suppress(OSError, termios.error):
         return terminal.Terminal() if terminal.wanted() else None
     return None
+
+
+def _family(pid: int) -> Collection[int]:
+    return descendants(pid, parents_of_all())
 
 
 def _why_not(error: Exception) -> str:

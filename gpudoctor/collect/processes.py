@@ -8,7 +8,7 @@ somebody else's here: then only the pid stands.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
 
@@ -96,6 +96,19 @@ def parents_of_all(root: Path = Path("/")) -> dict[int, int]:
                 stat = (root / "proc" / name / "stat").read_text(encoding="ascii", errors="replace")
                 found[int(name)] = int(stat.rpartition(")")[2].split()[1])
     return found
+
+
+def descendants(pid: int, parents: Mapping[int, int]) -> tuple[int, ...]:
+    """Return a process and all that came from it, as far as the parents between still live."""
+    children: dict[int, list[int]] = {}
+    for each, parent in parents.items():
+        children.setdefault(parent, []).append(each)
+    found, seen = [pid], {pid}  # a number given anew while the table was read could close a circle
+    for each in found:  # grows while it is read
+        new = [child for child in children.get(each, ()) if child not in seen]
+        seen.update(new)
+        found += new
+    return tuple(found)
 
 
 def _nothing(why: Missing) -> About:

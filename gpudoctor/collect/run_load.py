@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
 
 from gpudoctor.collect.control_group import read_hold
 from gpudoctor.collect.host_counters import Ticks, cpu_ticks, memory_bytes
-from gpudoctor.collect.processes import parents_of_all
 from gpudoctor.collect.text_file import text_of
 from gpudoctor.model.missing import Missing
 
@@ -23,9 +22,9 @@ class RunMeter:
         self._ticks = os.sysconf("SC_CLK_TCK")
         self._page = os.sysconf("SC_PAGE_SIZE")
 
-    def read(self, pid: int) -> Mapping[str, object]:
-        """Return a row of `host_samples`; what cannot be read is absent."""
-        return {"at": time.time(), **self._cpu(), **self._memory(), **self._quota(), **self._tree(pid)}
+    def read(self, tree: Collection[int]) -> Mapping[str, object]:
+        """Return a row of `host_samples`, with the sums over these processes; what cannot be read is absent."""
+        return {"at": time.time(), **self._cpu(), **self._memory(), **self._quota(), **self._tree(tree)}
 
     def _cpu(self) -> dict[str, object]:
         now = cpu_ticks(self._root).get("cpu")
@@ -50,10 +49,10 @@ class RunMeter:
         told = zip(("quota_cores", "throttled_s"), read_hold(self._root), strict=True)
         return {name: value for name, value in told if not isinstance(value, Missing)}
 
-    def _tree(self, pid: int) -> dict[str, object]:
-        """Return the sums over the command and its descendants that live; of the ended ones CPU time stays counted."""
-        parents, cpu, rss, read, threads = parents_of_all(self._root), 0, 0, 0, 0
-        for each in _tree_of(pid, parents):
+    def _tree(self, tree: Collection[int]) -> dict[str, object]:
+        """Return the sums over those that live; of the ended ones CPU time stays counted."""
+        cpu = rss = read = threads = 0
+        for each in tree:
             fields = text_of(self._root / f"proc/{each}/stat").rpartition(")")[2].split()
             if len(fields) > 21:
                 cpu += sum(int(number) for number in fields[11:15])
@@ -70,14 +69,3 @@ class RunMeter:
             "command_read_bytes": read,
             "command_threads": threads,
         }
-
-
-def _tree_of(pid: int, parents: Mapping[int, int]) -> Iterator[int]:
-    children: dict[int, list[int]] = {}
-    for each, parent in parents.items():
-        children.setdefault(parent, []).append(each)
-    waiting = [pid]
-    while waiting:
-        each = waiting.pop()
-        yield each
-        waiting += children.get(each, [])

@@ -9,7 +9,8 @@ from __future__ import annotations
 import os
 import select
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Protocol
 
@@ -18,7 +19,6 @@ from gpudoctor.model.gpu import Gpu
 from gpudoctor.model.machine import Nvml
 from gpudoctor.model.missing import Maybe, Missing
 from gpudoctor.profile import aside
-from gpudoctor.profile.spool import is_descendant
 
 INTERVAL_S = 1.0
 MOST_FAILURES = 30  # policy: half a minute of a GPU that answers nonsense is enough
@@ -50,17 +50,19 @@ class NvmlSession(Protocol):
 
 
 Open = Callable[[], NvmlSession]
+Family = Callable[[int], Collection[int]]  # a process and all that came from it
+Own = Callable[[], Collection[int]]  # the wrapper's
 
 
 class GpuSampler:
     """A child that asks NVML. `stop` lets go of it."""
 
-    def __init__(self, open_session: Open, spool: Path, why_not: Callable[[Exception], str]) -> None:
+    def __init__(self, open_session: Open, spool: Path, why_not: Callable[[Exception], str], family: Family) -> None:
         """Fork it; to be called before any thread starts. Raises OSError."""
         read, self._hold = os.pipe()
-        wrapper = os.getpid()
+        own = partial(family, os.getpid())
         try:
-            self._pid = aside.begin(lambda: _sample(open_session, spool, why_not, hold=read, wrapper=wrapper), {read})
+            self._pid = aside.begin(lambda: _sample(open_session, spool, why_not, hold=read, own=own), {read})
         except OSError:
             os.close(self._hold)
             raise
@@ -73,10 +75,10 @@ class GpuSampler:
         aside.end(self._pid)
 
 
-def _sample(open_session: Open, spool: Path, why_not: Callable[[Exception], str], *, hold: int, wrapper: int) -> None:
+def _sample(open_session: Open, spool: Path, why_not: Callable[[Exception], str], *, hold: int, own: Own) -> None:
     """Write a row of each GPU once a second, until nobody holds the pipe."""
     file = aside.spool_file(spool)
-    for table, values in _samples(open_session, why_not, wrapper):
+    for table, values in _samples(open_session, why_not, own):
         if table == PAUSE:
             if select.select([hold], [], [], INTERVAL_S)[0]:
                 return
@@ -85,7 +87,7 @@ def _sample(open_session: Open, spool: Path, why_not: Callable[[Exception], str]
 
 
 def _samples(
-    open_session: Open, why_not: Callable[[Exception], str], wrapper: int
+    open_session: Open, why_not: Callable[[Exception], str], own: Own
 ) -> Iterator[tuple[str, Mapping[str, object]]]:
     """Yield rows; PAUSE between two rounds. A round that fails is said and tried again, some times."""
     try:
@@ -98,10 +100,11 @@ def _samples(
     yield "events", {"at": time.time(), "kind": "nvml_status", "text": "ok"}
     failed = 0
     while failed < MOST_FAILURES:
+        family = own()
         for place, gpu in enumerate(gpus):
             try:
                 gpus[place] = session.sample_moving(gpu)
-                row = _gpu_row(gpus[place], session.energy_j(gpu.index), wrapper)
+                row = _gpu_row(gpus[place], session.energy_j(gpu.index), family)
             except Exception as error:  # noqa: BLE001  # as above: one answer that nobody expected must not end the rest
                 failed += 1
                 yield "events", {"at": time.time(), "kind": "nvml_fault", "text": f"GPU {gpu.index}: {why_not(error)}"}
@@ -110,13 +113,13 @@ def _samples(
         yield PAUSE, {}
 
 
-def _gpu_row(gpu: Gpu, energy_j: Maybe[float], wrapper: int) -> dict[str, object]:
+def _gpu_row(gpu: Gpu, energy_j: Maybe[float], family: Collection[int]) -> dict[str, object]:
     processes = gpu.processes
     own: Maybe[int] = Missing("no list")
     foreign: Maybe[int] = Missing("no list")
     if not isinstance(processes, Missing):
         compute = [each.pid for each in processes if each.kind == "compute"]
-        own = sum(is_descendant(pid, wrapper) for pid in compute)
+        own = sum(pid in family for pid in compute)
         unseen = [pid for pid in compute if not os.path.exists(f"/proc/{pid}")]  # noqa: PTH110  # once a second
         foreign = Missing("NVML names processes of another PID namespace") if unseen else len(compute) - own
     row: dict[str, object] = {

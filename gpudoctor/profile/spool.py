@@ -17,7 +17,6 @@ from gpudoctor import codec
 
 OWNER = "owner"
 TRACE = ".xplane.pb"  # agent/windows.py
-MOST_GENERATIONS = 64
 CHUNK = 1 << 24  # an agent's file is closed at 4 MiB (agent/spool.py)
 
 
@@ -122,18 +121,3 @@ def _start_ticks(pid: int) -> str:
         return ""
     fields = stat.rpartition(")")[2].split()
     return "" if len(fields) < 20 or fields[0] in "ZX" else fields[19]
-
-
-def is_descendant(pid: int, ancestor: int) -> bool:
-    """Return whether a process came from another, as far as the parents still live."""
-    for _ in range(MOST_GENERATIONS):
-        if pid == ancestor:
-            return True
-        try:
-            stat = Path(f"/proc/{pid}/stat").read_text(encoding="ascii", errors="replace")
-            pid = int(stat.rpartition(")")[2].split()[1])
-        except (OSError, IndexError, ValueError):
-            return False
-        if pid <= 1:
-            return False
-    return False

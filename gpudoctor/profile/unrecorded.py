@@ -7,7 +7,7 @@ trains for hours.
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection
 from contextlib import suppress
 
 from gpudoctor.profile.spool import identity
@@ -24,10 +24,10 @@ class Unrecorded:
         self._seen: dict[str, int] = {}
         self._told = 0
 
-    def new(self, pid: int, parents: Mapping[int, int], known: Collection[str]) -> list[str]:
-        """Return the command lines of the Python processes under `pid` that have been silent for some looks."""
+    def new(self, tree: Collection[int], known: Collection[str]) -> list[str]:
+        """Return the command lines of the Python processes among these that have been silent for some looks."""
         found: list[str] = []
-        for each in _tree(pid, parents):
+        for each in tree:
             if self._told >= MOST or not _is_python(each):
                 continue
             name = identity(each)
@@ -38,16 +38,6 @@ class Unrecorded:
                 self._told += 1
                 found.append(_words(each))
         return found
-
-
-def _tree(pid: int, parents: Mapping[int, int]) -> Iterator[int]:
-    children: dict[int, list[int]] = {}
-    for each, parent in parents.items():
-        children.setdefault(parent, []).append(each)
-    waiting = [pid]
-    while waiting:
-        yield (each := waiting.pop())
-        waiting += children.get(each, [])
 
 
 def _is_python(pid: int) -> bool:

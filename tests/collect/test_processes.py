@@ -7,7 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from gpudoctor.collect.processes import DOUBTFUL, HOST_PID_NAMESPACE, NOT_HERE, Processes
+from gpudoctor.collect.processes import DOUBTFUL, HOST_PID_NAMESPACE, NOT_HERE, Processes, descendants
 from gpudoctor.model.gpu import GpuProcess
 from gpudoctor.model.missing import Missing
 
@@ -57,3 +57,9 @@ def test_a_real_process_of_this_machine() -> None:
     with subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE) as child:
         name = Processes(Path("/")).describe(child.pid, "compute", 0).name
         assert name == DOUBTFUL or str(name).startswith("python")
+
+
+def test_a_process_and_all_that_came_from_it_even_in_a_table_that_holds_a_circle() -> None:
+    assert descendants(10, {10: 1, 11: 10, 12: 1, 13: 11, 14: 13}) == (10, 11, 13, 14)
+    assert descendants(10, {10: 12, 11: 10, 12: 11}) == (10, 11, 12)
+    assert descendants(99, {}) == (99,)

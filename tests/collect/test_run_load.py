@@ -6,6 +6,7 @@ import os
 from pathlib import Path
 
 from gpudoctor.collect.control_group import read_hold
+from gpudoctor.collect.processes import descendants, parents_of_all
 from gpudoctor.collect.run_load import RunMeter
 from gpudoctor.model.missing import Missing
 
@@ -43,15 +44,15 @@ def test_without_a_quota_there_is_no_limit(tmp_path: Path) -> None:
 def test_percentages_need_two_readings(tmp_path: Path) -> None:
     write(tmp_path / "proc/stat", "cpu  100 0 100 700 100 0 0 0 0 0\nintr 1\n")
     meter = RunMeter(tmp_path)
-    first = meter.read(os.getpid())
+    first = meter.read([os.getpid()])
     write(tmp_path / "proc/stat", "cpu  130 0 120 740 110 0 0 0 0 0\nintr 1\n")
-    second = meter.read(os.getpid())
+    second = meter.read([os.getpid()])
     assert "cpu_percent" not in first
     assert (second["cpu_percent"], second["io_wait_percent"]) == (50.0, 10.0)
 
 
 def test_a_machine_that_tells_nothing_gives_a_row_with_the_time_alone(tmp_path: Path) -> None:
-    assert set(RunMeter(tmp_path).read(os.getpid())) == {"at"}
+    assert set(RunMeter(tmp_path).read([os.getpid()])) == {"at"}
 
 
 def test_the_command_is_counted_with_its_children(tmp_path: Path) -> None:
@@ -59,7 +60,7 @@ def test_the_command_is_counted_with_its_children(tmp_path: Path) -> None:
     for pid, parent in ((10, 1), (11, 10), (12, 1)):
         write(tmp_path / f"proc/{pid}/stat", f"{pid} (python train) S {parent} {tail}")
         write(tmp_path / f"proc/{pid}/io", "rchar: 1\nread_bytes: 4096\n")
-    row = RunMeter(tmp_path).read(10)
+    row = RunMeter(tmp_path).read(descendants(10, parents_of_all(tmp_path)))
     assert (row["command_threads"], row["command_read_bytes"]) == (6, 8192)
     assert row["command_cpu_s"] == 2 * 165 / os.sysconf("SC_CLK_TCK")
     assert row["command_rss_bytes"] == 2 * 7 * os.sysconf("SC_PAGE_SIZE")

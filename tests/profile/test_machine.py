@@ -95,7 +95,7 @@ class Moody:
 
 def test_an_answer_that_nobody_expected_ends_one_round_and_is_said(tmp_path: Path) -> None:
     writer = SessionWriter(tmp_path / "s")
-    sampler = GpuSampler(Moody, writer.spool.folder, str)
+    sampler = GpuSampler(Moody, writer.spool.folder, str, lambda pid: {pid})
     time.sleep(3.4)
     sampler.stop()
     writer.tick()
@@ -109,7 +109,7 @@ def test_the_sampler_holds_nothing_of_its_callers_open(tmp_path: Path) -> None:
     read, write = os.pipe()
     os.set_inheritable(write, True)
     writer = SessionWriter(tmp_path / "s")
-    sampler = GpuSampler(Moody, writer.spool.folder, str)
+    sampler = GpuSampler(Moody, writer.spool.folder, str, lambda pid: {pid})
     os.close(write)
     assert os.read(read, 1) == b""  # the end, though the sampler lives
     sampler.stop()
