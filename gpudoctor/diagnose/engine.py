@@ -12,9 +12,11 @@ from gpudoctor.diagnose.folding import fold
 from gpudoctor.diagnose.ranking import rank
 from gpudoctor.diagnose.registry import AnyCheck
 from gpudoctor.diagnose.summary import blocked, summarise
+from gpudoctor.knowledge.plausible import plausible
 from gpudoctor.model.finding import Finding, Severity
 from gpudoctor.model.missing import Missing
 from gpudoctor.model.observed import Log, Trial
+from gpudoctor.model.record import dataclass
 from gpudoctor.model.report import Outcome, Plugin, Report, Verdict
 from gpudoctor.model.snapshot import Snapshot
 from gpudoctor.model.threshold import Limits
@@ -35,6 +37,7 @@ def diagnose(
     severities: Mapping[str, Severity] | None = None,
 ) -> Report:
     """Return the report of the selected checks on one snapshot; `severities` are the configured ones, by code."""
+    snapshot = plausible(snapshot)  # here, where every source comes by: a file, a bundle, a stated fact, a text
     if snapshot.run is None:  # nothing was run: no gap in what is known of the machine
         checks = [each for each in checks if not each.needs_run]
     texts = [each for each in checks if each.needs_text and not each.needs_run]
@@ -92,25 +95,24 @@ def judge(
     begun = time.perf_counter()
     trials: Mapping[str, Trial] = snapshot.probe.trials if snapshot.probe is not None else dict[str, Trial]()
     arguments, lacking = _arguments(check, facts, trials)
-    findings: tuple[Finding, ...] = ()
     if lacking:
-        status, reason = Outcome.SKIPPED, lacking
+        judged = _Judged(status=Outcome.SKIPPED, reason=lacking)
     else:
-        status, reason, findings = _run(check, arguments, (severities or {}).get(check.code))
+        judged = _run(check, arguments, (severities or {}).get(check.code))
     return Verdict(
         code=check.code,
         slug=check.slug,
         title=check.title,
         family=check.family,
         causes=check.causes,
-        status=status,
-        reason=reason,
+        status=judged.status,
+        reason=judged.reason,
         trials=tuple(need.trial for need in check.needs if need.trial and need.trial in trials),
         duration_s=round(time.perf_counter() - begun, 6),
         core=check.core,
-        applies=not (status is Outcome.PASSED and reason),  # a pass has no reason but that there was nothing to judge
+        applies=judged.applies,
         moved=check.limits.moved,
-        findings=findings,
+        findings=judged.findings,
     )
 
 
@@ -132,20 +134,28 @@ def _arguments(check: AnyCheck, facts: Facts, trials: Mapping[str, Trial]) -> tu
     return arguments, ""
 
 
-def _run(
-    check: AnyCheck, arguments: dict[str, object], severity: Severity | None
-) -> tuple[Outcome, str, tuple[Finding, ...]]:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Judged:
+    """What came of one call of a check."""
+
+    status: Outcome
+    reason: str = ""
+    findings: tuple[Finding, ...] = ()
+    applies: bool = True
+
+
+def _run(check: AnyCheck, arguments: dict[str, object], severity: Severity | None) -> _Judged:
     try:
         findings = tuple(_complete(check, each, severity) for each in check.judge(**arguments))
     except Skip as why:
-        return Outcome.SKIPPED, str(why), ()
+        return _Judged(status=Outcome.SKIPPED, reason=str(why))
     except Inconclusive as why:
-        return Outcome.INCONCLUSIVE, str(why), ()
+        return _Judged(status=Outcome.INCONCLUSIVE, reason=str(why))
     except NotApplicable as why:
-        return Outcome.PASSED, f"does not apply: {why}", ()
+        return _Judged(status=Outcome.PASSED, reason=f"does not apply: {why}", applies=False)
     except (Exception, SystemExit) as failure:  # noqa: BLE001  # a check's fault is its outcome and must not end the run
-        return Outcome.CRASHED, f"{type(failure).__name__}: {failure}", ()
-    return (Outcome.FOUND if findings else Outcome.PASSED), "", findings
+        return _Judged(status=Outcome.CRASHED, reason=f"{type(failure).__name__}: {failure}")
+    return _Judged(status=Outcome.FOUND if findings else Outcome.PASSED, findings=findings)
 
 
 def _complete(check: AnyCheck, finding: Finding, severity: Severity | None) -> Finding:

@@ -1,7 +1,8 @@
-"""Takes out of a foreign snapshot what cannot be a version or a compute capability, so that no check compares nonsense.
+"""Takes out of a snapshot what cannot be a version, a capability or a number, so that no check compares nonsense or advises it.
 
-A snapshot comes from another machine, perhaps edited or damaged. Each check guarding itself would be tempting; one in a
-hundred would forget it. What is taken out is unknown, with the reason, never guessed.
+A snapshot or a text comes from another machine, perhaps edited, damaged, or meant to have its words run by whoever copies a
+fix. Each check guarding itself would be tempting; one in a hundred would forget it. What is taken out is unknown, never guessed.
+The whole value is judged: a version with a shell command behind it begins like one.
 """
 
 from __future__ import annotations
@@ -11,15 +12,20 @@ from dataclasses import fields, is_dataclass, replace
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from gpudoctor.model.missing import Missing
+from gpudoctor.model.observed import LogEvent
 
 if TYPE_CHECKING:
     from gpudoctor.model.snapshot import Snapshot
 
 Node = TypeVar("Node")
-VERSION = re.compile(r"\s*v?\d{1,6}(?:\.\d{1,9})*", re.IGNORECASE)
-CAPABILITY = re.compile(r"\d{1,2}\.\d")
+# What may stand behind the number: letters and signs of PEP 440 and of distributions' versions, none that a shell reads.
+SUFFIX = r"(?:[.+_~-]?[A-Za-z0-9])*"
+VERSION = re.compile(rf"v?[0-9]{{1,6}}(?:\.[0-9]{{1,9}})*{SUFFIX}", re.IGNORECASE)
+CAPABILITY = re.compile(r"[0-9]{1,2}\.[0-9]")
 # two fields are needed where a minor version is asked for
-MINOR = re.compile(r"\s*v?\d{1,6}\.\d{1,9}", re.IGNORECASE)
+MINOR = re.compile(rf"v?[0-9]{{1,6}}\.[0-9]{{1,9}}{SUFFIX}", re.IGNORECASE)
+LONGEST = 100  # policy: a version is shorter, and matching a long text from every start would take its square
+NUMBER = re.compile(r"[0-9]{1,19}")
 FORMS = {
     "driver_version": VERSION,
     "cuda_driver_version": VERSION,
@@ -33,8 +39,17 @@ FORMS = {
     "version": MINOR,
     "compute_capability": CAPABILITY,
 }
+# Values of events by name: they are text whatever they mean, and these stand in commands or are compared.
+VALUES = {
+    **dict.fromkeys(("tf", "python", "cuda", "cudnn", "nccl", "libcuda", "compiled", "loaded"), VERSION),
+    "count": NUMBER,
+}
+# Names of files that stand in commands. Quotes help neither against a leading dash nor a terminal that obeys control characters.
+PLACE = re.compile(r"[^\x00-\x1f\x7f-\x9f-][^\x00-\x1f\x7f-\x9f]*")
+PLACES = frozenset({"elsewhere", "shadowing"})
 NUMBERED = {"xid": "code"}  # kinds of events that are nothing without a number
 NO_VERSION = Missing("what stands there is no version")
+NO_PLACE = Missing("what stands there is no path")
 
 
 def plausible(snapshot: Snapshot) -> Snapshot:
@@ -55,15 +70,35 @@ def _walked(node: Node) -> Node:
 def _judged(name: str, value: object) -> object:
     if isinstance(value, str):
         form = FORMS.get(name)
-        return NO_VERSION if form is not None and form.match(value) is None else value
+        return value if form is None or _is(form, value) else NO_VERSION
+    if isinstance(value, LogEvent):
+        return _event(value)
     if is_dataclass(value) and not isinstance(value, (type, Missing)):
         return _walked(value)
-    return _items(name, cast("tuple[object, ...]", value)) if isinstance(value, tuple) else value
+    if not isinstance(value, tuple):
+        return value
+    items = cast("tuple[object, ...]", value)
+    return _places(items) if name in PLACES else _items(name, items)
+
+
+def _is(form: re.Pattern[str], text: str) -> bool:
+    return len(text) <= LONGEST and form.fullmatch(text.strip(" ")) is not None
+
+
+def _event(event: LogEvent) -> LogEvent:
+    values = event.values
+    bad = {name for name, text in values.items() if name in VALUES and not _is(VALUES[name], text)}
+    return replace(event, values={name: text for name, text in values.items() if name not in bad}) if bad else event
+
+
+def _places(items: tuple[object, ...]) -> object:
+    kept = tuple(each for each in items if isinstance(each, str) and PLACE.fullmatch(each))
+    return items if kept == items else kept or NO_PLACE
 
 
 def _items(name: str, items: tuple[object, ...]) -> tuple[object, ...]:
     if name == "events":
-        return items if all(map(_numbered, items)) else tuple(each for each in items if _numbered(each))
+        items = items if all(map(_numbered, items)) else tuple(each for each in items if _numbered(each))
     better = tuple(_judged("", each) for each in items)
     return better if any(new is not old for new, old in zip(better, items, strict=True)) else items
 

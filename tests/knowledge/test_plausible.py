@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from gpudoctor.knowledge.plausible import NO_VERSION, plausible
+import pytest
+
+from gpudoctor.knowledge.plausible import NO_PLACE, NO_VERSION, plausible
 from gpudoctor.model.gpu import Gpu
 from gpudoctor.model.machine import Nvml
 from gpudoctor.model.observed import Log, LogEvent
@@ -40,3 +42,38 @@ def test_a_sound_snapshot_is_not_touched() -> None:
     sound = Snapshot(nvml=Nvml(driver_version="580.95.05"), python=Python(version="3.11.7"))
 
     assert plausible(sound) is sound
+
+
+@pytest.mark.parametrize("behind", ["';id;'", "$(id)", "`id`", " --pre", "\nid", "\n", "1" * 200_000])
+def test_what_begins_like_a_version_is_none(behind: str) -> None:
+    mended = plausible(Snapshot(python=Python(version=f"3.11.7{behind}")))
+
+    assert mended.python is not None
+    assert mended.python.version == NO_VERSION
+
+
+@pytest.mark.parametrize(
+    "version",
+    ["2.17.0+nv25.2", "2.22.0rc0", "2.23.0.dev20261026", "3.13.0b1", "580.65.06", "470.256.02-0ubuntu1", "v2.1"],
+)
+def test_versions_of_distributions_are_versions(version: str) -> None:
+    sound = Snapshot(python=Python(version=version))
+
+    assert plausible(sound) is sound
+
+
+def test_a_command_in_an_events_number_is_left_out_and_the_rest_stays() -> None:
+    events = (LogEvent(kind="gpu_skipped", values={"count": "1;id;", "why": "multiprocessor_count"}),)
+
+    mended = plausible(Snapshot(log=Log(events=events)))
+
+    assert mended.log is not None
+    assert [each.values for each in mended.log.events] == [{"why": "multiprocessor_count"}]
+
+
+def test_a_name_that_is_an_option_or_moves_the_cursor_is_no_path() -> None:
+    shadowing = ("--force", "a\x1b[2J.py", "keras.py")
+    mended = plausible(Snapshot(python=Python(shadowing=shadowing, elsewhere=("-x",))))
+
+    assert mended.python is not None
+    assert (mended.python.shadowing, mended.python.elsewhere) == (("keras.py",), NO_PLACE)

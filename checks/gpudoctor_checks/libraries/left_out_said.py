@@ -69,7 +69,7 @@ def left_out(
             severity=severity,
         )
     elif small:
-        count = small[0].values.get("count", "1")
+        count = small[0].values.get("count", "1")  # a number, or left out: knowledge.plausible
         yield log_finding(
             f"TensorFlow leaves out a GPU with {count} multiprocessors.",
             weight,
@@ -97,7 +97,7 @@ def _builds(event: LogEvent, version: str, tensorflow: TensorFlow | None, python
         yield command(
             "install-official-build",
             "The official wheel has code for this GPU",
-            f"pip install tensorflow{'' if covered else '-gpu'}=={version}  # or the image tensorflow/tensorflow:{version}-gpu",
+            f"pip install 'tensorflow{'' if covered else '-gpu'}=={version}'  # or the image tensorflow/tensorflow:{version}-gpu",
             why="only the build that was used leaves this GPU out",
             minutes=15,
         )

@@ -10,8 +10,12 @@ PACKAGE_FOLDER = re.compile(r"(?:/|~/)(?:[^\x00-\x1f]*/)?(?:site|dist)-packages/
 
 
 def requirement(text: str) -> str:
-    """Return a requirement in quotes, whatever no requirement can hold left out."""
-    return f"'{NO_REQUIREMENT.sub('', text)}'"
+    """Return a requirement in quotes, whatever no requirement can hold left out; '' in quotes, which pip refuses, for an option.
+
+    Quotes do not help against a leading dash: '-rhttp...' and '--pre' are options to pip all the same.
+    """
+    kept = NO_REQUIREMENT.sub("", text)
+    return f"'{kept}'" if kept[:1].isalnum() else "''"
 
 
 def package_folder(path: str) -> str:
