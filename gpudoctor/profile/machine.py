@@ -18,7 +18,7 @@ from gpudoctor import codec
 from gpudoctor.model.gpu import Gpu
 from gpudoctor.model.machine import Nvml
 from gpudoctor.model.missing import Maybe, Missing
-from gpudoctor.profile import aside
+from gpudoctor.profile import own_process
 
 INTERVAL_S = 1.0
 MOST_FAILURES = 30  # policy: half a minute of a GPU that answers nonsense is enough
@@ -62,7 +62,7 @@ class GpuSampler:
         read, self._hold = os.pipe()
         own = partial(family, os.getpid())
         try:
-            self._pid = aside.begin(lambda: _sample(open_session, spool, why_not, hold=read, own=own), {read})
+            self._pid = own_process.begin(lambda: _sample(open_session, spool, why_not, hold=read, own=own), {read})
         except OSError:
             os.close(self._hold)
             raise
@@ -72,12 +72,12 @@ class GpuSampler:
     def stop(self) -> None:
         """Close the pipe and kill it; collect it only if it is gone at once."""
         os.close(self._hold)
-        aside.end(self._pid)
+        own_process.end(self._pid)
 
 
 def _sample(open_session: Open, spool: Path, why_not: Callable[[Exception], str], *, hold: int, own: Own) -> None:
     """Write a row of each GPU once a second, until nobody holds the pipe."""
-    file = aside.spool_file(spool)
+    file = own_process.spool_file(spool)
     for table, values in _samples(open_session, why_not, own):
         if table == PAUSE:
             if select.select([hold], [], [], INTERVAL_S)[0]:

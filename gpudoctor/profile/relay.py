@@ -21,7 +21,7 @@ from pathlib import Path
 
 from gpudoctor import codec
 from gpudoctor.logs.reader import EventReader
-from gpudoctor.profile import aside
+from gpudoctor.profile import own_process
 from gpudoctor.profile.careful_tap import CarefulTap
 from gpudoctor.profile.terminal import Streams
 from gpudoctor.profile.text_tap import MakeReader
@@ -58,7 +58,7 @@ class Relay:
             fcntl.fcntl(self._write, fcntl.F_SETPIPE_SZ, CAPACITY)
         self._pauses, self._ended = mmap.mmap(-1, PAUSES.size), False
         try:
-            self._pid = aside.begin(lambda: _pass_on(read, self._pauses, spool, reader), {read, STDERR})
+            self._pid = own_process.begin(lambda: _pass_on(read, self._pauses, spool, reader), {read, STDERR})
         except OSError:
             os.close(self._write)
             raise
@@ -87,7 +87,7 @@ class Relay:
         return int(PAUSES.unpack(self._pauses[:])[0])
 
     def _over(self) -> bool:
-        self._ended = self._ended or aside.has_ended(self._pid)
+        self._ended = self._ended or own_process.has_ended(self._pid)
         return self._ended
 
 
@@ -102,7 +102,7 @@ def _pass_on(source: int, pauses: mmap.mmap, spool: Path, reader: MakeReader) ->
     """Pass bytes on until nobody can write any more, or nobody reads: closing our end tells the command."""
     file, count = -1, 0
     with suppress(OSError):
-        file = aside.spool_file(spool)
+        file = own_process.spool_file(spool)
     tap = CarefulTap(lambda table, row: _spool(file, table, row), reader=reader)
     due = time.monotonic() + EVERY_S
     while True:
