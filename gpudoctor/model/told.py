@@ -37,11 +37,12 @@ class MessageRecord:
     """A message that was read from what the command printed (an event of `gpudoctor.logs`), equal ones counted.
 
     `process`: who read it (stderr, stdout, terminal, or the relay's own name). Number 0 of each, of kind text_end, tells how
-    many lines there were, and in `left_out_bytes` what came faster than it could be read.
+    many lines there were, and in `left_out_bytes` what came faster than it could be read. `at`: when it was first read.
     """
 
     process: str
     number: int
+    at: float = 0.0
     kind: str = ""
     text: str = ""
     details: Mapping[str, str] = field(default_factory=dict[str, str])

@@ -35,6 +35,7 @@ class TextTap:
         self._waiting: deque[bytes] = deque()
         self._lock = threading.Lock()
         self._size = self._left_out = self._lines = 0
+        self._began_at = 0.0
         self._reader: EventReader | None = None
         self._decoder = codecs.getincrementaldecoder("utf-8")(errors="replace")
         self._rest = ""
@@ -91,6 +92,7 @@ class TextTap:
             if not text.strip():
                 return
             self._reader = self._make_reader()
+            self._began_at = time.time()
             self._end()
         text = self._rest + text
         cut = max(text.rfind(end) for end in ENDS) + 1
@@ -112,11 +114,13 @@ class TextTap:
             elif len(self._counts) < MAX_DISTINCT:
                 self._counts.append(event)
                 self._numbers[key] = len(self._counts)
-                self._tell({"number": len(self._counts), **_row(event)})
+                self._tell({"number": len(self._counts), "at": time.time(), **_row(event)})
 
     def _end(self) -> None:
         values = {"lines": str(self._lines), **({"left_out_bytes": str(self._left_out)} if self._left_out else {})}
-        self._tell({"number": 0, **_row(LogEvent(kind=TEXT_END, values=values, line=self._lines))})
+        self._tell(
+            {"number": 0, "at": self._began_at, **_row(LogEvent(kind=TEXT_END, values=values, line=self._lines))}
+        )
 
 
 def _row(event: LogEvent) -> dict[str, object]:

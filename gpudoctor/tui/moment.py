@@ -1,6 +1,7 @@
 """A session as it was at a moment of it: what replays and scrubs. Pure.
 
-Sums over the run (stack samples, costs of the pipeline) exist once, at its end; they are shown with every moment.
+Sums over the run (stack samples with their bursts, costs of the pipeline) exist once, at its end; they are shown with every
+moment. What has one row that is updated (a loss) is shown from its last update on: before, its values are of the future.
 """
 
 from __future__ import annotations
@@ -30,7 +31,9 @@ def as_of(session: Session, at_s: float) -> Session:
         phases=tuple(
             replace(each, ended_at=_then(each.ended_at, at_s)) for each in session.phases if each.started_at <= at_s
         ),
-        windows=tuple(each for each in session.windows if _then(each.ended_at, at_s) is each.ended_at),
+        windows=tuple(
+            each for each in session.windows if each.started_at <= at_s and _then(each.ended_at, at_s) is each.ended_at
+        ),
         loops=tuple(each for each in session.loops if each.made_at <= at_s),
         steps=tuple(each for each in session.steps if each.at <= at_s),
         traces=tuple(each for each in session.traces if each.at <= at_s),
@@ -41,6 +44,8 @@ def as_of(session: Session, at_s: float) -> Session:
         gpu_samples=tuple(each for each in session.gpu_samples if each.at <= at_s),
         host_samples=tuple(each for each in session.host_samples if each.at <= at_s),
         events=tuple(each for each in session.events if each.at <= at_s),
+        messages=tuple(each for each in session.messages if each.at <= at_s),
+        losses=tuple(each for each in session.losses if each.at <= at_s),
     )
 
 

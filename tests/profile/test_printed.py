@@ -9,6 +9,7 @@ import sys
 import time
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -198,6 +199,16 @@ def test_a_message_in_two_pieces_is_one() -> None:
         tap.hear(piece.encode())
         tap.read(5)
     assert [each["kind"] for each in rows if each["number"]] == [KIND]
+
+
+def test_a_message_tells_when_it_was_read() -> None:
+    rows: list[dict[str, Any]] = []
+    tap = TextTap(lambda row: rows.append(dict(row)))
+    before = time.time()
+    tap.hear(f"{NO_DRIVER}\n".encode())
+    tap.read(5)
+    assert all(before <= each["at"] <= time.time() for each in rows)
+    assert {each["number"] for each in rows} == {0, 1}
 
 
 def test_a_plain_run_and_a_watched_one_print_the_same_bytes_to_two_pipes(tmp_path: Path) -> None:
