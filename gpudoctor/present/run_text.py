@@ -29,7 +29,7 @@ BUDGETS = (
 WORTH_SAYING = 1.05
 # XProf's classes are lower than the words sound: they are given beside them, unless more than half waits anyway
 SCALES = {"highly": f" (>={HIGHLY:.0%})", "moderately": f" ({MODERATELY:.0%}-{HIGHLY:.0%})"}
-PLAINLY = 0.5
+PLAINLY = 0.5  # policy: where most of the time waits, nobody takes the word for an exaggeration
 FULL = (100, 100, 100)
 MARKS = {Severity.ERROR: "[x]", Severity.WARNING: "[!]", Severity.INFO: "[i]"}
 

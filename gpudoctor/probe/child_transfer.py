@@ -15,7 +15,7 @@ CHUNK_MEBIBYTES = 64  # far above a launch's cost at any link's rate, far below 
 # Policy: long enough for NVML, which shows a changed link within its sample period of at most 1 s (nvml.h), and for the
 # parent, which looks five times a second.
 SECONDS = 2.0
-FEWEST_COPIES = 5
+FEWEST_COPIES = 5  # policy: also where each takes longer than the whole time, the mean is of several
 
 
 def transfer(bench: Bench) -> Json:

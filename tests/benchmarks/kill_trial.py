@@ -23,7 +23,7 @@ from gpudoctor.cli.session_report import rendered
 from gpudoctor.profile.record import read_session
 from tests.profile.launched import gpudoctor, surroundings
 
-MOST_LOST_S = 2.0  # DESIGN: killing any process loses at most 2 s
+MOST_LOST_S = 2.0  # policy: two of the once-a-second samples; more would hide what came before the kill
 SCRIPT = str(Path(__file__).parents[1] / "profile" / "scripts" / "endless.py")
 VICTIMS = ("wrapper", "script", "both")
 

@@ -232,22 +232,22 @@ def invented_run(**changes: Any) -> Run:
 def invented_run_report(**changes: Any) -> Report:
     """Return the judgement of the invented run: a cause, its symptom, two fixes."""
     cause = Finding(
-        code="GD951", slug="invented-python", title="NumPy holds the input", cause="hot", severity=Severity.ERROR,
+        code="GD991", slug="invented-python", title="NumPy holds the input", cause="hot", severity=Severity.ERROR,
         summary="NumPy in augment holds the input: train.py:23.", confidence=0.91, basis="two methods agree",
         location=Location(file="train.py", line=41, snippet=".map(augment, num_parallel_calls=3)"),
         evidence=(Evidence(label="time in numpy.pad", value=0.61, unit="share", source="sampled stacks"),),
     )  # fmt: skip
     symptom = Finding(
-        code="GD952", slug="invented-wait", title="Steps wait", cause="wait", caused_by="GD951", severity=Severity.WARNING,
+        code="GD992", slug="invented-wait", title="Steps wait", cause="wait", caused_by="GD991", severity=Severity.WARNING,
         summary="Highly input-bound: 71% of a step waits for data.", confidence=0.94, basis="two methods agree",
     )  # fmt: skip
     ops = Fix(
         id="ops", title="augment() in TF ops :41", action="manual", text="tf.pad(image, ...)  # in place of np.pad", risk="low",
-        gain=Gain(grade=Grade.ESTIMATE, speedup=2.5, low=2.1, high=3.1), effort_minutes=30, addresses=("GD951", "GD952"),
+        gain=Gain(grade=Grade.ESTIMATE, speedup=2.5, low=2.1, high=3.1), effort_minutes=30, addresses=("GD991", "GD992"),
     )  # fmt: skip
     cache = Fix(
         id="cache", title="cache() before :41 (2.1 GB, fits)", action="manual", text=".cache()", risk="low",
-        gain=Gain(grade=Grade.ESTIMATE, speedup=1.2, low=1.1, high=1.3), effort_minutes=2, addresses=("GD952",),
+        gain=Gain(grade=Grade.ESTIMATE, speedup=1.2, low=1.1, high=1.3), effort_minutes=2, addresses=("GD992",),
     )  # fmt: skip
     summary = Summary(status=Status.BROKEN, headline=cause.summary, counts={}, coverage=Coverage(ran=21, total=27))
     return Report(
@@ -276,7 +276,7 @@ def run_news(*, columns: int = 100, **changes: Any) -> RunNews:
 PAGES = {
     "GD901": "GD901: an invented page.\n\nWhat it does\n    Reads the clocks.\n\nWhy it matters\n    Half the clock is half the speed.",
     "GD911": "GD911: another invented page.",
-    "GD951": "GD951: a page about Python.\n\nWhy it matters\n    One Python function at a time holds the\n    interpreter.",
+    "GD991": "GD991: a page about Python.\n\nWhy it matters\n    One Python function at a time holds the\n    interpreter.",
 }
 
 

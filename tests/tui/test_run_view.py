@@ -62,7 +62,7 @@ def test_what_holds_the_run_is_seen_on_every_usual_screen(size: tuple[int, int])
     for words in (
         "HIGHLY INPUT-BOUND",
         "71% of a step",
-        "GD951",
+        "GD991",
         "BOTTLENECK",
         "train.py:41",
         "2.10-3.10x",

@@ -24,7 +24,7 @@ from gpudoctor_checks.ratios import find, gains_nothing, shown, told
 
 COUNTED = 0.9  # steps, parts and gradients were compared
 NO_END = 0.7  # the trial hung or died: most likely in the exchange, but it was not seen where
-NO_GAIN = 0.6  # measured, on the reference network
+NO_GAIN = 0.6  # policy: it was measured, but on the reference network; a bigger one may scale
 BROKE = frozenset({"failed", "crashed", "timeout"})
 BY_NCCL = Fix(
     id="nccl-debug",
