@@ -11,7 +11,6 @@ from pathlib import Path
 from gpudoctor import __version__
 from gpudoctor.diagnose.registry import Registry
 from gpudoctor.diagnose.run_report import report_of_run
-from gpudoctor.model.missing import Missing
 from gpudoctor.model.report import Report
 from gpudoctor.model.session import Session
 from gpudoctor.profile.breakdown import WindowShare
@@ -25,8 +24,8 @@ from gpudoctor.tui.steady_findings import SteadyFindings
 from gpudoctor.tui.time_line import time_line
 
 
-class Windows:
-    """What profiler windows show; each is read once, for unpacking a trace takes longer than all the rest."""
+class ReadTraces:
+    """What the traces of windows show; each is read once, for unpacking a trace takes longer than all the rest."""
 
     def __init__(self, path: Path | None) -> None:
         self._path = path
@@ -49,15 +48,15 @@ class Story:
     """Tells a run moment by moment."""
 
     def __init__(self, known: Registry, rewrite: Rewrite | None, path: Path | None = None) -> None:
-        self._known, self._rewrite, self._windows = known, rewrite, Windows(path)
+        self._known, self._rewrite, self._traces = known, rewrite, ReadTraces(path)
         self._steady = SteadyFindings()
         self._told_pages = False
         self.span_s, self.count = 300, 100
 
-    def tell(self, session: Session, *, at_s: float, length_s: float, steady: bool) -> RunNews:
-        """Return the news of a session that is cut to `at_s` already. `steady`: findings wait until they held."""
+    def tell(self, session: Session, *, at_s: float, length_s: float) -> RunNews:
+        """Return the news of a session that is cut to `at_s` already; while it runs, findings wait until they held."""
         report = self._judged(session)
-        shown = self._steady.take(report) if steady and session.outcome == "running" else report
+        shown = self._steady.take(report) if session.outcome == "running" else report
         loop, run = main_loop(session), report.snapshot.run
         span_s = next((each for each in SPANS_S if each >= at_s - session.started_at), self.span_s)
         span_s = min(span_s, self.span_s)  # a young run fills the plot
@@ -90,7 +89,7 @@ class Story:
         made = report_of_run(
             session,
             self._known.checks,
-            windows=self._windows.of(session),
+            windows=self._traces.of(session),
             plugins=self._known.plugins,
             remarks=remarks(session),
             rewrite=self._rewrite,
@@ -107,8 +106,3 @@ class Story:
 def _epoch(session: Session) -> int:
     """Return the number of the epoch that runs or ran last, from 1; 0 without one."""
     return max((each.number + 1 for each in session.phases if each.kind == "epoch"), default=0)
-
-
-def is_over(session: Session) -> bool:
-    """Return whether nothing more will come."""
-    return session.outcome != "running" or not isinstance(session.ended_at, Missing)
