@@ -81,7 +81,9 @@ def test_the_fixes_below_the_why_are_its_own_first() -> None:
 def test_no_process_is_said_only_where_somebody_was_asked(changes: dict[str, object], words: str) -> None:
     watch = Watch()
     watch.take(replace(reading(processes=()), **changes))  # type: ignore[arg-type]
-    assert words in "\n".join(text_of(line) for line in machine_frame(watch, 100, 30))
+    text = "\n".join(text_of(line) for line in machine_frame(watch, 100, 30))
+    assert words in text
+    assert ("processes 0" in text) == (not words.startswith("not known"))
 
 
 @pytest.mark.parametrize("height", range(6, 100))
@@ -177,6 +179,17 @@ def test_wide_characters_stand_as_they_are_and_take_two_cells() -> None:
     assert wrap("漢字漢字 漢字", 5) == ["漢字", "漢字", "漢字"]
     for char in "漢💥█▏│└●aé":
         assert cells(char) == cell_len(char)
+
+
+def test_a_name_keeps_its_first_word_beside_mig() -> None:
+    line = text_of(gpu_lines(reading(gpu(0, mig_mode="enabled", mig_instances=2)), 100, 0)[1])
+    assert " 0 H100  MIG " in line
+
+
+def test_no_axis_is_invented_where_nothing_is_known() -> None:
+    text = "\n".join(text_of(line) for line in plot_lines(Gpu(index=0, status="gpu_lost"), History(), 60, 120, 16))
+    assert "500 W" not in text
+    assert "GiB" not in text
 
 
 def test_a_lost_gpu_keeps_the_axes_of_its_plots() -> None:

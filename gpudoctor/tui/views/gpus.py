@@ -108,7 +108,10 @@ def _index(gpu: Gpu, _: Traffic, width: int) -> Line:
 def _name(gpu: Gpu, _: Traffic, width: int) -> Line:
     mig = gpu.mig_instances
     tail = f" MIG {mig}" if gpu.mig_mode == "enabled" and not isinstance(mig, Missing) else ""
-    return (Span(_whole_words(words.short_name(gpu), width - len(tail))), Span(tail, "accent"))
+    name = words.short_name(gpu)
+    if tail and len(name.partition(" ")[0]) + len(tail) > width:
+        tail = " MIG"  # how many there are, their own lines and the GPU's page say
+    return (Span(_whole_words(name, width - len(tail))), Span(tail, "accent"))
 
 
 def _whole_words(name: str, width: int) -> str:

@@ -120,13 +120,15 @@ def _processes(watch: Watch, width: int, height: int) -> list[Line]:
         + (f", filter {watch.pattern!r} (/ changes it)" if watch.pattern else "")
         + (", tree" if watch.tree else "")
     )
-    head = [rule(f"processes {len(rows)}", words, width)] if height >= LEAST_PROCESSES else []
+    nothing = nothing_held(watch.reading, watch.trouble, watch.pattern)
+    count = "" if not rows and nothing.startswith("processes:") else f" {len(rows)}"
+    head = [rule(f"processes{count}", words, width)] if height >= LEAST_PROCESSES else []
     table = process_lines(
         rows,
         width,
         height - len(head),
         cursor=min(watch.row, max(0, len(rows) - 1)),
         tagged=watch.tagged,
-        nothing=nothing_held(watch.reading, watch.trouble, watch.pattern),
+        nothing=nothing,
     )
     return [*head, *table]

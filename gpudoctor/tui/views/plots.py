@@ -61,9 +61,14 @@ def _scale(gpu: Gpu, name: str, limits: Limits) -> tuple[str, str, float]:
     if name == "power":
         limit = limits.power_w
         top = WATTS_WHERE_NO_LIMIT_IS_TOLD if isinstance(limit, Missing) else limit
+        if isinstance(limit, Missing) and isinstance(gpu.power.draw_w, Missing):
+            return "power", words.UNKNOWN, top
         return f"power, 0-{top:.0f} W", words.amount(gpu.power.draw_w, " W"), top
     if name == "memory":
         total = either(limits.memory_bytes, 0) or words.GIB
+        if isinstance(gpu.memory.used_bytes, Missing):
+            known = "memory" if isinstance(limits.memory_bytes, Missing) else f"memory, 0-{words.gib(total)} GiB"
+            return known, words.UNKNOWN, float(total)
         return f"memory, 0-{words.gib(total)} GiB", f"{words.gib(gpu.memory.used_bytes)} GiB", float(total)
     limit_c = limits.slowdown_c
     slow = "" if isinstance(limit_c, Missing) else f", slows at {limit_c}"

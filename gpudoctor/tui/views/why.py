@@ -67,6 +67,8 @@ def _of_reading(reading: Reading | None) -> str:
     """Return the worst of what the GPUs themselves show, and on how many more there is something; '' for nothing."""
     if reading is None:
         return ""
+    if not reading.gpus and not isinstance(reading.nvml.status, Missing) and reading.nvml.status != "ok":
+        return f"NVML: {reading.nvml.status.replace('_', ' ')}"
     found: list[tuple[int, str]] = []
     for gpu in reading.gpus:
         sign, text, _ = words.state(gpu, reading.xids.get(either(gpu.pci, ""), ()))
