@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, fields, is_dataclass, replace
 from typing import Any, TypeGuard, TypeVar, cast
 
@@ -20,6 +20,28 @@ HIDDEN = Missing("identifier; shown with --include-identifiers")
 # A whole UUID or the beginning of one, which CUDA_VISIBLE_DEVICES takes as well (CUDA C Programming Guide)
 UUID = re.compile(r"(?<![\w-])((?:MIG-)?(?:GPU|MIG))-(?=[0-9a-fA-F-]*\d)([0-9a-fA-F]{4,8}(?:-[0-9a-fA-F]*){0,4})(?!\w)")
 HOMES = re.compile(r"(?<=/home/)[^/\s:;,'\"]+|(?<=/Users/)[^/\s:;,'\"]+|(?<=\\Users\\)[^\\\s:;,'\"]+")
+USER_SAID = re.compile(r"\b(?:user|username|owner|USER|LOGNAME)=['\"]?([A-Za-z_][\w.-]*\w)")
+# A host is believed where it is said to be one and looks like one: "host memory" is none, nor is "host x86_64-linux-gnu".
+HOST_SAID = re.compile(r"\b(?i:host|hostname|node|nodename|server)[ =:]+['\"]?((?!x86|aarch)[A-Za-z]\w*[-.][\w.-]*\w)")
+# A full name begins with a part that a number or a hyphen makes one machine's: `storage.googleapis.com` is everybody's.
+HOST_FULL = re.compile(
+    r"(?<![\w./@-])((?=[\w-]*[\d-])[A-Za-z][A-Za-z0-9-]*(?:\.[A-Za-z][A-Za-z0-9-]*)+\.(?:(?!so|py|sh|md|rs|cc)[a-z]{2}"
+    r"|com|org|net|edu|gov|mil|cloud|cluster|corp|example|home|internal|intranet|lan|local|localdomain|private|test))"
+    r"(?!\.?[\w/-])"
+)
+USER_VARIABLES = frozenset({"USER", "LOGNAME", "USERNAME", "SUDO_USER", "SLURM_JOB_USER", "PBS_O_LOGNAME", "NB_USER"})
+HOST_VARIABLES = frozenset(
+    {"HOSTNAME", "HOST", "COMPUTERNAME", "SLURMD_NODENAME", "SLURM_JOB_NODELIST", "SLURM_NODELIST"}
+)
+# Folders below /home that are nobody's name, and names that every image has
+EVERYBODYS = frozenset(
+    {
+        "admin", "app", "bin", "conda", "data", "dev", "docker", "home", "jovyan", "jupyter", "keras", "lib", "linux", "model",
+        "models", "nvidia", "opt", "public", "runner", "scratch", "server", "shared", "test", "train", "usr", "venv", "vscode",
+        "work", "workspace",
+    }
+)  # fmt: skip
+LONG_NAME = 6  # so long a name is no part of an ordinary word: it is masked between any two signs
 SHORTEST_NAME = 3  # shorter user or host names would blot out parts of ordinary words
 COMMON_NAMES = frozenset({"root", "user", "ubuntu", "debian", "localhost", "gpu", "cuda", "python", "tensorflow"})
 T = TypeVar("T")
@@ -27,8 +49,11 @@ Rewrite = Callable[[str], str]
 
 
 def redact(snapshot: Snapshot, *, rewrite: Rewrite | None = None) -> Snapshot:
-    """Return the snapshot with UUIDs as tokens, without serial, process user and command; home as ~; names masked."""
-    tokens, masked = _Tokens(snapshot), rewrite or rewriter_of_this_machine()
+    """Return the snapshot with UUIDs as tokens, without serial, process user and command; home as ~; names masked.
+
+    `rewrite` masks what is known of this machine; names that the snapshot itself tells are masked besides, everywhere.
+    """
+    tokens, masked = _Tokens(snapshot), chained(rewrite or rewriter_of_this_machine(), rewriter_of(snapshot))
     rewritten = _map_strings(snapshot, lambda text: tokens.put_into(masked(text)))
     gpus = rewritten.gpus and tuple(_without_identifiers(gpu) for gpu in rewritten.gpus)
     return replace(rewritten, gpus=gpus)
@@ -64,15 +89,15 @@ class Redacted:
 def redact_counted(snapshot: Snapshot, *, rewrite: Rewrite) -> Redacted:
     """Redact, and tell what was taken out: nobody should have to trust that it was."""
     masked = 0
+    told = rewriter_of(snapshot)
 
     def counting(text: str) -> str:
         nonlocal masked
-        result = rewrite(text)
+        result = told(rewrite(text))
         masked += result != text
         return result
 
-    gpus = snapshot.gpus or ()
-    processes = [each for gpu in gpus if not isinstance(gpu.processes, Missing) for each in gpu.processes]
+    gpus, processes = snapshot.gpus or (), _processes(snapshot)
     hidden = {
         "GPU UUIDs": [each.uuid for each in gpus],
         "serial numbers": [each.serial for each in gpus],
@@ -82,6 +107,79 @@ def redact_counted(snapshot: Snapshot, *, rewrite: Rewrite) -> Redacted:
     counts = {what: sum(not isinstance(each, Missing) for each in values) for what, values in hidden.items()}
     redacted = redact(snapshot, rewrite=counting)
     return Redacted(snapshot=redacted, counts={**counts, "texts with the home folder, user or host name": masked})
+
+
+def chained(first: Rewrite, *others: Rewrite) -> Rewrite:
+    """Return what applies all of them in turn."""
+
+    def rewrite(text: str) -> str:
+        for each in (first, *others):
+            text = each(text)
+        return text
+
+    return rewrite
+
+
+def rewriter_of(snapshot: Snapshot) -> Rewrite:
+    """Return a function that masks the users and hosts that the snapshot names: it may be of somebody else's machine.
+
+    A user is who owns a home folder or a process of another; a host is a name of several parts, or one said to be a host.
+    """
+    texts = list(_texts(snapshot))
+    users = {name for text in texts for name in HOMES.findall(text)}
+    users |= {name for text in texts for name in USER_SAID.findall(text)}
+    users |= {each.user for each in _processes(snapshot) if isinstance(each.user, str)}
+    env = snapshot.env or {}
+    users |= {value for name, value in env.items() if name in USER_VARIABLES}
+    hosts = {name for text in texts for pattern in (HOST_SAID, HOST_FULL) for name in pattern.findall(text)}
+    hosts |= {value for name, value in env.items() if name in HOST_VARIABLES}
+    hosts |= {name.partition(".")[0] for name in hosts}
+    masks = [*_masks(users, "<user>"), *_masks(hosts, "<host>")]
+    return _applying(masks)
+
+
+def _texts(value: object) -> Iterator[str]:
+    """Yield every text of frozen data."""
+    if isinstance(value, str):
+        yield value
+    elif is_dataclass(value) and not isinstance(value, type):
+        for each in fields(value):
+            yield from _texts(getattr(value, each.name))
+    elif _is_tuple(value):
+        for item in value:
+            yield from _texts(item)
+    elif isinstance(value, Mapping):
+        for member in cast("Mapping[str, object]", value).values():
+            yield from _texts(member)
+
+
+def _processes(snapshot: Snapshot) -> list[GpuProcess]:
+    return [each for gpu in snapshot.gpus or () if not isinstance(gpu.processes, Missing) for each in gpu.processes]
+
+
+def _masks(names: Iterable[str], mask: str) -> list[tuple[re.Pattern[str], str]]:
+    """Return the patterns, longest first: a host's full name goes before its first part."""
+    told = sorted({name for name in names if _tells(name)}, key=lambda name: (-len(name), name))
+    return [(re.compile(_bounded(name), re.IGNORECASE), mask) for name in told]
+
+
+def _bounded(name: str) -> str:
+    before, after = ("A-Za-z0-9", "A-Za-z0-9") if len(name) >= LONG_NAME else (r"\w.-", r"\w-")
+    return rf"(?<![{before}]){re.escape(name)}(?![{after}])"
+
+
+def _tells(name: str) -> bool:
+    ordinary = COMMON_NAMES | EVERYBODYS
+    return len(name) >= SHORTEST_NAME and name.lower() not in ordinary and not name.startswith(("<", "~"))
+
+
+def _applying(masks: list[tuple[re.Pattern[str], str]]) -> Rewrite:
+    def rewrite(text: str) -> str:
+        for pattern, mask in masks:
+            text = pattern.sub(mask, text)
+        return text
+
+    return rewrite
 
 
 def _without_identifiers(gpu: Gpu) -> Gpu:
@@ -125,17 +223,9 @@ def rewriter(*, home: str, user: str, host: str) -> Rewrite:
     masks: list[tuple[re.Pattern[str], str]] = []
     if len(home) > 1:
         masks.append((re.compile(r"(?<![\w./-])" + re.escape(home) + r"(?=$|[/\\:;\s\"'])"), "~"))
-    for name, mask in ((user, "<user>"), (host, "<host>"), (host.partition(".")[0], "<host>")):
-        if len(name) >= SHORTEST_NAME and name.lower() not in COMMON_NAMES:
-            masks.append((re.compile(rf"(?<![\w.-]){re.escape(name)}(?![\w-])"), mask))
+    masks += _masks([user], "<user>") + _masks([host, host.partition(".")[0]], "<host>")
     masks.append((HOMES, "<user>"))
-
-    def rewrite(text: str) -> str:
-        for pattern, mask in masks:
-            text = pattern.sub(mask, text)
-        return text
-
-    return rewrite
+    return _applying(masks)
 
 
 def _map_strings(value: T, rewrite: Rewrite) -> T:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import pytest
 
+from gpudoctor.codec import dumps, snapshot_to_builtins
 from gpudoctor.model.gpu import Gpu, GpuProcess
+from gpudoctor.model.machine import Host, Kernel, Storage, XidEvent
 from gpudoctor.model.missing import Missing
 from gpudoctor.model.snapshot import Snapshot
-from gpudoctor.model.software import Python
+from gpudoctor.model.software import Library, Python, TensorFlow
 from gpudoctor.redaction import redact, rewriter, rewriter_of_this_machine
 
 ID = "GPU-5a3f1c22-0b7d-4e11-9c55-0123456789ab"
@@ -94,3 +96,42 @@ def test_a_user_without_a_home_is_no_error(monkeypatch: pytest.MonkeyPatch) -> N
     for name in ("HOME", "LOGNAME", "USER", "USERNAME"):
         monkeypatch.delenv(name, raising=False)
     assert rewriter_of_this_machine()("/srv/x") == "/srv/x"
+
+
+def test_the_user_and_the_host_that_a_snapshot_names_are_masked_wherever_they_stand() -> None:
+    process = GpuProcess(pid=9, kind="compute", user="mallory", command="python x.py", name="python")
+    snapshot = Snapshot(
+        host=Host(storage=(Storage(folder="/scratch/carolsecret-runs/1", filesystem="nfs4"),)),
+        kernel=Kernel(xids=(XidEvent(code=31, message="pid=22, name=python, user carolsecret on mallory's GPU"),)),
+        gpus=(Gpu(index=0, processes=(process,)),),
+        python=Python(executable="/home/carolsecret/venv/bin/python"),
+        libraries=(Library(soname="libcudart.so.12", path="C:\\Users\\carolsecret\\x.dll"),),
+        tensorflow=TensorFlow(import_error="host gpu-node-17.corp.example.com: CarolSecret cannot open gpu-node-17"),
+        env={
+            "LD_LIBRARY_PATH": "/home/carolsecret/lib:/data/carolsecret:/nfs/gpu-node-17/lib",
+            "TF_CONFIG": "worker-3.lab.example.com:2222",
+            "HOSTNAME": "quietbox",
+            "XLA_FLAGS": "--xla_dump_to=/mnt/quietbox/d",
+        },
+    )
+    text = dumps(snapshot_to_builtins(redact(snapshot, rewrite=REWRITE))).lower()
+    for name in ("carolsecret", "mallory", "gpu-node-17", "example.com", "worker-3", "quietbox", "x.py"):
+        assert name not in text
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "/opt/x86_64-linux-gnu/libcudnn-graph.so libcudart.so.12.4.99",
+        "tensorflow-2.16.1-cp311-manylinux.whl, kernel 6.8.0-90-generic and 5.15.167.4-microsoft-standard-WSL2",
+        "copied from host memory by user code; host x86_64-linux-gnu; node 0",
+        "https://storage.googleapis.com/tensorflow and tensorflow.python.framework.errors_impl",
+        "conv2d.keras.layers.py model-1.weights.h5",
+        "data user=root",
+    ],
+)
+def test_what_names_neither_a_person_nor_a_host_stays(words: str) -> None:
+    snapshot = Snapshot(env={"A": words, "HOME": "/home/data", "USER": "root"})
+    done = redact(snapshot, rewrite=REWRITE).env
+    assert done is not None
+    assert done["A"] == words

@@ -28,7 +28,7 @@ from gpudoctor.errors import UsageError
 from gpudoctor.model.report import Report
 from gpudoctor.present import environment, figures, json, text
 from gpudoctor.present.style import printable
-from gpudoctor.redaction import Redacted, redact_counted, rewriter_of_this_machine
+from gpudoctor.redaction import Redacted, chained, redact_counted, rewriter_of, rewriter_of_this_machine
 
 NAME = "gpudoctor-bundle-{}.tar.gz"
 
@@ -66,14 +66,16 @@ def _machine(arguments: Arguments, known: Registry) -> _Machine:
     saved, chosen_by = _packed_again(arguments.snapshot) if arguments.snapshot else _examined(arguments, known)
     if arguments.include_identifiers:
         return _Machine(saved=saved, chosen_by=chosen_by, redacted=None)
-    rewrite = rewriter_of_this_machine()
-    redacted = redact_counted(saved.snapshot, rewrite=rewrite)
+    here = rewriter_of_this_machine()
+    redacted = redact_counted(saved.snapshot, rewrite=here)
+    rewrite = chained(here, rewriter_of(saved.snapshot))
     saved = replace(saved, snapshot=redacted.snapshot, python=rewrite(saved.python))
     return _Machine(saved=saved, chosen_by=rewrite(chosen_by), redacted=redacted)
 
 
 def _packed_again(path: str) -> tuple[Saved, str]:
-    return read_snapshot(path), "a saved snapshot"
+    # What identifies is taken out, and counted, afterwards.
+    return read_snapshot(path, identifiers=True), "a saved snapshot"
 
 
 def _examined(arguments: Arguments, known: Registry) -> tuple[Saved, str]:

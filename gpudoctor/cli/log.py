@@ -44,7 +44,8 @@ def _with_base(arguments: Arguments, settings: Settings, told: Snapshot) -> tupl
     if arguments.snapshot:
         from gpudoctor.cli.saved import read_snapshot  # noqa: PLC0415  # most texts come without one
 
-        return overlaid(read_snapshot(arguments.snapshot).snapshot, told), f"snapshot {arguments.snapshot}"
+        saved = read_snapshot(arguments.snapshot, identifiers=arguments.include_identifiers)
+        return overlaid(saved.snapshot, told), f"snapshot {arguments.snapshot}"
     if arguments.no_machine or arguments.fact or STDIN in arguments.files:
         return told, "the text and what was stated"
     here = _this_machine(arguments, settings)

@@ -9,6 +9,7 @@ from gpudoctor.codec import MAX_SNAPSHOT_BYTES, load_snapshot
 from gpudoctor.errors import SnapshotError
 from gpudoctor.model.missing import either
 from gpudoctor.model.snapshot import QUICK_HAS_NO_PROBE, Snapshot
+from gpudoctor.redaction import redact
 
 GZIP = b"\x1f\x8b"
 CURE = "make one with `gpudoctor scan --save-snapshot FILE`"
@@ -23,14 +24,18 @@ class Saved:
     python: str
 
 
-def read_snapshot(path: str) -> Saved:
-    """Return the machine saved in the file (`-`: stdin). Raises SnapshotError with the cure."""
+def read_snapshot(path: str, *, identifiers: bool = False) -> Saved:
+    """Return the machine saved in the file (`-`: stdin), redacted unless identifiers are wanted: it may be somebody else's.
+
+    Raises SnapshotError with the cure.
+    """
     data = read_bounded(path, MAX_SNAPSHOT_BYTES, cure=CURE, error=SnapshotError)
     if data.startswith(GZIP):
         from gpudoctor.cli.archive import snapshot_in  # noqa: PLC0415  # only an archive pays for tarfile
 
         data = snapshot_in(data, name=path)
     snapshot = load_snapshot(data, name=path)
+    snapshot = snapshot if identifiers else redact(snapshot)
     python = either(snapshot.python.executable, "?") if snapshot.python is not None else "?"
     return Saved(snapshot=snapshot, level=_level(snapshot), python=python)
 

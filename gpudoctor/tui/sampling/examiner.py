@@ -26,6 +26,7 @@ from gpudoctor.examine.machine import Examined, Request, examine_here
 from gpudoctor.model.finding import Severity
 from gpudoctor.model.missing import either
 from gpudoctor.model.report import Report
+from gpudoctor.redaction import redact
 from gpudoctor.tui.messages import Progress
 from gpudoctor.tui.sampling.wire import send
 
@@ -86,7 +87,9 @@ def _moved(words: Sequence[str]) -> dict[str, dict[str, float]]:
 
 
 def _saved(path: str) -> tuple[str, Examined]:
-    snapshot = load_snapshot(_bytes_of(path), name=path)
+    snapshot = redact(
+        load_snapshot(_bytes_of(path), name=path)
+    )  # somebody else's, perhaps, and a screenshot is a report
     python = either(snapshot.python.executable, "?") if snapshot.python is not None else "?"
     target = {"executable": python, "chosen_by": f"snapshot {path}"}
     return "quick" if snapshot.probe is None else "standard", Examined(snapshot=snapshot, target=target)
