@@ -8,27 +8,28 @@ from __future__ import annotations
 
 import os
 import sys
-import termios
 import time
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from gpudoctor.collect import nvml
 from gpudoctor.collect.isolate import failure
 from gpudoctor.collect.processes import descendants, parents_of_all
 from gpudoctor.collect.run_load import RunMeter
 from gpudoctor.logs.reader import EventReader
-from gpudoctor.profile import launch, terminal
 from gpudoctor.profile.command import environment, script_of
 from gpudoctor.profile.live import LiveLine
 from gpudoctor.profile.machine import GpuSampler
 from gpudoctor.profile.placing import move
-from gpudoctor.profile.printed import Printed
 from gpudoctor.profile.record import SessionWriter
 from gpudoctor.profile.text_tap import MakeReader
 from gpudoctor.profile.unrecorded import Unrecorded
+
+if TYPE_CHECKING:
+    from gpudoctor.profile import launch, terminal
 
 
 class Recording:
@@ -56,6 +57,9 @@ class Recording:
 
     def run(self, report: Callable[[Path], None]) -> int:
         """Run it, close the session, report, and return the command's exit code."""
+        from gpudoctor.profile import launch  # noqa: PLC0415  # the launcher exists on POSIX alone
+        from gpudoctor.profile.printed import Printed  # noqa: PLC0415
+
         sampler = self._sampler()
         window = _terminal()  # both before any thread starts
         self._printed = printed = Printed(window, self._writer.spool.folder, self._hold, self._reader)
@@ -157,6 +161,10 @@ class Recording:
 
 def _terminal() -> terminal.Terminal | None:
     """Return the command's terminal, with --quiet too: what is printed on one can be read nowhere else."""
+    import termios  # noqa: PLC0415  # the launcher exists on POSIX alone
+
+    from gpudoctor.profile import terminal  # noqa: PLC0415
+
     with suppress(OSError, termios.error):
         return terminal.Terminal() if terminal.wanted() else None
     return None

@@ -6,7 +6,6 @@ die. `waitpid` is asked with WNOHANG only, and only to tell a crash's signal.
 
 from __future__ import annotations
 
-import fcntl
 import os
 import select
 import signal
@@ -139,6 +138,8 @@ def _lifted(fd: int) -> int:
     """Return the pipe's end above the standard streams, of which the caller may have closed some."""
     if fd >= FIRST_FREE_FD:
         return fd
+    import fcntl  # noqa: PLC0415  # it exists on POSIX alone; the module is imported elsewhere too
+
     lifted = fcntl.fcntl(fd, fcntl.F_DUPFD_CLOEXEC, FIRST_FREE_FD)
     os.close(fd)
     return lifted

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from gpudoctor.profile.terminal import Terminal
+if TYPE_CHECKING:
+    from gpudoctor.profile.terminal import Terminal  # part of the launcher, which exists on POSIX alone
 
 GIBI = 1 << 30
 

@@ -28,16 +28,12 @@ MARKS: dict[str, tuple[str, dict[str, str]]] = {
     "apptainer": ("", {"APPTAINER_CONTAINER": "/image.sif"}),
     "singularity": ("", {"SINGULARITY_CONTAINER": "/image.sif"}),
 }
-# What draws on a terminal or starts a user's command as a shell would: only `run` and the live monitor load these.
+# The launcher: it starts a user's command as a shell would, on a terminal of its own. Only a running `run` loads it.
 POSIX_ONLY = {
-    "gpudoctor.cli.recording",
-    "gpudoctor.collect.isolate_fork",  # elsewhere `isolate_threads` takes its place
     "gpudoctor.profile.launch",
-    "gpudoctor.profile.live",
     "gpudoctor.profile.printed",
     "gpudoctor.profile.relay",
     "gpudoctor.profile.terminal",
-    "gpudoctor.tui.sampling.relay",
 }
 FOR_OTHERS = "gpudoctor.collect.for_target"  # scripts for the examined interpreter: importing one runs it
 WITHOUT_POSIX = """

@@ -6,14 +6,11 @@ is gone ends at its next print. So this small process stays with it, whatever be
 
 from __future__ import annotations
 
-import fcntl
 import os
-import pty
 import select
 import signal
 import struct
 import sys
-import termios
 from collections.abc import Sequence
 from contextlib import suppress
 from time import monotonic
@@ -38,6 +35,10 @@ class KeptCommand:
             self._left = MOST_BYTES
         self._stopping = -1
         self._due = 0.0
+        import fcntl  # noqa: PLC0415  # it exists on POSIX alone; the module is imported elsewhere too
+        import pty  # noqa: PLC0415
+        import termios  # noqa: PLC0415
+
         self._pid, self._master = pty.fork()
         if self._pid == 0:
             _become(command)
