@@ -24,17 +24,22 @@ POSIX = os.name == "posix"
 
 SCRIPTS = Path(__file__).with_name("for_target")
 CHUNK = 1 << 16  # the capacity of a Linux pipe (man 7 pipe)
+MOST_BYTES = 4 * 1024 * 1024  # of output and errors; an answer with 1000 packages has under 100 KiB (measured)
 GRACE_S, POLL_S = 0.5, 0.001  # a killed process is gone in milliseconds, or not at all
 MARK = "gpudoctor:"  # tells our lines from what a sitecustomize or a library prints
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answers:
-    """What the script said. `exit_code` is None where it was given up after the deadline, negative after a signal."""
+    """What the script said. `exit_code` is None where it was given up after the deadline, negative after a signal.
+
+    `flooded`: it wrote more than any answer has, and was ended for that.
+    """
 
     values: tuple[Mapping[str, Any], ...]  # of the types that literals have
     exit_code: int | None
     errors: str = ""
+    flooded: bool = False
 
 
 class Asking:
@@ -62,14 +67,16 @@ class Asking:
             values=tuple(value for value in values if value is not None),
             exit_code=exit_code,
             errors=errors.decode(errors="replace"),
+            flooded=len(output) + len(errors) > MOST_BYTES,
         )
 
     def _finish(self, end: float) -> tuple[bytes, bytes, int | None]:
         output, errors = self._read(end)
-        exit_code = self._exit_code(end)
+        flooded = len(output) + len(errors) > MOST_BYTES
+        exit_code = None if flooded else self._exit_code(end)
         if exit_code is None:
             with suppress(OSError):
-                os.kill(self._pid, signal.SIGKILL)
+                os.killpg(self._pid, signal.SIGKILL)  # its session is its own: what it started goes with it
             self._exit_code(monotonic() + GRACE_S)
         return output, errors, exit_code
 
@@ -79,10 +86,12 @@ class Asking:
         for pipe in self._pipes:
             waiting.register(pipe, select.POLLIN)
         open_pipes = len(told)
-        while open_pipes and (left_s := end - monotonic()) > 0:
+        read = 0
+        while open_pipes and read <= MOST_BYTES and (left_s := end - monotonic()) > 0:
             for pipe, _ in waiting.poll(int(left_s * 1000) + 1):
                 chunk = os.read(pipe, CHUNK)
                 told[pipe] += chunk
+                read += len(chunk)
                 if not chunk:
                     waiting.unregister(pipe)
                     open_pipes -= 1

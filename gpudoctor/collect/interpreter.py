@@ -97,6 +97,8 @@ def _interpreter(facts: Mapping[str, Any], executable: Path) -> Interpreter:
 
 
 def _why_silent(answers: Answers, deadline_s: float) -> str:
+    if answers.flooded:
+        return "writes without end instead of answering"
     if answers.exit_code is None:
         return f"did not answer within {deadline_s:g} s"
     if "SyntaxError" in answers.errors:

@@ -108,3 +108,22 @@ def test_answers_that_were_cut_off_are_left_out(tmp_path: Path) -> None:
     answers = ask_target.ask_target(program, "describe_interpreter", deadline_s=10)
     assert answers.values == ({"a": 1},)
     assert answers.exit_code == 0
+
+
+@pytest.mark.parametrize("to", ["", " 1>&2"])
+def test_a_program_that_writes_without_end_is_ended_at_once_with_all_that_it_started(tmp_path: Path, to: str) -> None:
+    mark = f"flood-{os.getpid()}-{len(to)}"
+    program = _program(tmp_path / "python", f"#!/bin/sh\nyes {mark}{to}\n")
+    began = monotonic()
+    with pytest.raises(NotPythonError, match="writes without end"):
+        ask_interpreter(program)
+    assert monotonic() - began < 5
+    running = [path for path in Path("/proc").glob("[0-9]*/cmdline") if _told(path) == f"yes {mark}"]
+    assert not running
+
+
+def _told(path: Path) -> str:
+    try:
+        return path.read_bytes().replace(b"\0", b" ").decode(errors="replace").strip()
+    except OSError:
+        return ""
