@@ -314,7 +314,8 @@ class Memory:
 class Loss:
     """The loss of the main loop, or of the first `fit` in which it became NaN or infinite (`bad_step`, 1-based).
 
-    `steps`: how many it was watched for. Values are text: "0.25", "nan", "inf".
+    `steps`: how many it was watched for. Values are text: "0.25", "nan", "inf". `bad_within`: the first lies among that many
+    steps up to `bad_step`.
     """
 
     label: str = "fit"
@@ -324,6 +325,7 @@ class Loss:
     first_value: str = ""
     last_value: str = ""
     bad_step: Maybe[int] = UNSEEN
+    bad_within: int = 1
     bad_value: str = ""
 
 

@@ -16,7 +16,8 @@ class LossRecord:
     """The loss of one `fit`, or of the `train_on_batch` calls of one line, as Keras told it; values are text ("nan", "inf").
 
     `step`: the last one that was looked at, 1-based over all epochs of this fit. `bad_step`: the first at which it was NaN or
-    infinite; with `steps_per_execution` > 1 the last step of that execution.
+    infinite; with `steps_per_execution` > 1 the last step of that execution. `bad_within`: that many steps up to `bad_step` one
+    of which was the first; 1 where it is exact.
     """
 
     process: str
@@ -29,6 +30,7 @@ class LossRecord:
     first_value: str = ""
     last_value: str = ""
     bad_step: Maybe[int] = FINITE
+    bad_within: int = 1
     bad_value: str = ""
 
 

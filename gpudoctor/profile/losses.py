@@ -31,5 +31,6 @@ def _loss(record: LossRecord) -> Loss:
         first_value=record.first_value,
         last_value=record.last_value,
         bad_step=record.bad_step,
+        bad_within=record.bad_within,
         bad_value=record.bad_value,
     )

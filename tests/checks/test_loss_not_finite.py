@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from gpudoctor.model.run import Loss
 from gpudoctor.testing import judge
 from gpudoctor_checks.numerics.loss_not_finite import not_finite
@@ -17,6 +19,11 @@ def test_in_float32_it_is_not_float16() -> None:
     assert "step 340 of fit, in float32; 310 more steps" in finding.summary
     assert finding.location is not None
     assert finding.location.line == 41
+
+
+def test_a_step_that_is_known_within_a_bound_is_told_so() -> None:
+    (finding,) = judge(not_finite, ran(loss=replace(BAD, bad_within=8))).findings
+    assert "between steps 333 and 340 of fit, in float32" in finding.summary
 
 
 def test_under_mixed_precision_the_range_of_float16_is_suspected_first() -> None:

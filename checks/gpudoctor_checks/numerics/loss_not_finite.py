@@ -80,7 +80,8 @@ def not_finite(run: Run, settings: Settings | None, baseline: Trial | None) -> I
     half = settings is not None and _in_float16(settings)
     after = run.loss.steps - run.loss.bad_step
     rest = f"; {after:,} more steps were trained with it" if after > 0 else ""
-    where = f"at step {run.loss.bad_step:,} of {run.loss.label}, {'under float16' if half else 'in float32'}"
+    step = _step(run.loss.bad_step, run.loss.bad_within)
+    where = f"{step} of {run.loss.label}, {'under float16' if half else 'in float32'}"
     weight = weigh_run(SEEN, baseline)
     yield Finding(
         summary=f"The loss became {run.loss.bad_value} {where}{rest}.",
@@ -95,6 +96,10 @@ def not_finite(run: Run, settings: Settings | None, baseline: Trial | None) -> I
         location=place(run.loss.file, run.loss.line),
         fixes=(FLOAT32, FIND) if half else (FIND, CLIP),
     )
+
+
+def _step(step: int, within: int) -> str:
+    return f"at step {step:,}" if within == 1 else f"between steps {step - within + 1:,} and {step:,}"
 
 
 def _in_float16(settings: Settings) -> bool:

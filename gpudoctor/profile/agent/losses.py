@@ -1,21 +1,24 @@
 """The loss that Keras tells after each batch: kept as it is, looked at once a second, and the first NaN found by halving.
 
 Reading each loss would make every step wait for the device. What is kept is Keras's running mean, in which a NaN stays until
-the epoch ends, so the last one of an epoch tells whether there was any.
+the epoch ends, so the last one of an epoch tells whether there was any. Each that is kept holds a piece of the device's memory,
+so of many in a second every second one goes, again and again: then the step is known within a bound.
 """
 
 from __future__ import annotations
 
+import _thread
 import functools
 import time
-from collections import deque
 from collections.abc import Callable
 from typing import Any, Tuple
 
 from . import core, hidden, places
 
 HEARD = "on_train_batch_end"
-MOST_KEPT = 4096  # between two looks; older ones go, and then the step is one at which it was NaN already
+# Between two looks. The smallest piece of TensorFlow's GPU allocator is 256 bytes (BFCAllocator::kMinAllocationSize): 32 KiB of the
+# device for each watch. In a second of steps of 8 ms or longer none goes.
+MOST_KEPT = 128
 MOST_WATCHED = 4  # a pair of networks trained in turn, and the fit before
 Kept = Tuple[int, int, Any]  # epoch, batch, loss
 
@@ -29,26 +32,44 @@ class Watch:
         Watch.made += 1
         self.number = Watch.made
         core.emit("losses", loss=self.number, label=label, file=file, line=line)
-        self.kept: deque[Kept] = deque(maxlen=MOST_KEPT)
-        self.before = self.batch = self.epoch = 0
-        self.bad = self.seen = False
+        self.lock = _thread.allocate_lock()
+        self.kept: list[Kept] = []
+        self.before = self.batch = self.epoch = self.count = self.looked_at = 0
+        self.stride = 1
+        self.bad = self.seen = self.loose = False
 
     def keep(self, batch: int, loss: Any) -> None:
         """Note the loss of a batch (0-based in its epoch)."""
         self.batch = batch
-        self.kept.append((self.before, batch, loss))
+        with self.lock:
+            if self.loose:  # the last one stays only until the next
+                self.kept.pop()
+            self.loose = self.count % self.stride != 0
+            self.count += 1
+            self.kept.append((self.before, batch, loss))
+            if len(self.kept) > MOST_KEPT:
+                self._thin()
+
+    def _thin(self) -> None:
+        """Let every second one go, never the last of an epoch; where there are too many of these, the oldest but the first."""
+        kept = self.kept
+        self.stride *= 2
+        left = [
+            each for at, each in enumerate(kept) if at % 2 == 0 or at + 1 == len(kept) or kept[at + 1][0] != each[0]
+        ]
+        self.kept = left[:1] + left[1:][-3 * MOST_KEPT // 4 :]
 
     def next_epoch(self, epoch: int) -> None:
         """Count on: batches begin at 0 again."""
         if self.seen or self.kept:
             self.before += self.batch + 1
-        self.batch, self.epoch = -1, epoch
+        self.batch, self.epoch, self.loose = -1, epoch, False
 
     def look(self) -> None:
         """Read the last loss of each epoch that is kept; of a bad one find where it began."""
-        told: list[Kept] = []
-        while self.kept:
-            told.append(self.kept.popleft())
+        with self.lock:
+            told, self.kept, stride = self.kept, [], self.stride
+            self.stride, self.count, self.loose = 1, 0, False
         if not told or self.bad:
             return
         for before in sorted({each[0] for each in told}):
@@ -59,19 +80,31 @@ class Watch:
             self._tell(epoch, value)
             if is_bad(value):
                 self.bad = True
-                first = first_bad(epoch)
-                core.emit(
-                    "losses", loss=self.number, bad_step=first[0] + first[1] + 1, bad_value=str(number_of(first[2]))
-                )
+                self._tell_bad(first_bad(epoch), told if stride > 1 else [])
                 return
+        self.looked_at = step_of(told[-1])
+
+    def _tell_bad(self, first: Kept, thinned: list[Kept]) -> None:
+        step = step_of(first)
+        before = max([self.looked_at, *(step_of(each) for each in thinned if step_of(each) < step)])
+        core.emit(
+            "losses",
+            loss=self.number,
+            bad_step=step,
+            bad_within=step - before if thinned else 1,
+            bad_value=str(number_of(first[2])),
+        )
 
     def _tell(self, epoch: list[Kept], value: float) -> None:
         last = epoch[-1]
         first = {} if self.seen else {"first_value": str(number_of(epoch[0][2]))}
         self.seen = True
-        core.emit(
-            "losses", loss=self.number, at=time.time(), step=last[0] + last[1] + 1, last_value=str(value), **first
-        )
+        core.emit("losses", loss=self.number, at=time.time(), step=step_of(last), last_value=str(value), **first)
+
+
+def step_of(kept: Kept) -> int:
+    """Return its step, 1-based over all epochs."""
+    return kept[0] + kept[1] + 1
 
 
 watches: list[Watch] = []
