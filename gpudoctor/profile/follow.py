@@ -69,7 +69,11 @@ class Follower:
     def _take(self, database: sqlite3.Connection, name: str) -> None:
         """Take the rows of a table: new ones where it only grows, all of them where rows are completed later."""
         table = TABLES[name]
-        columns, order = ", ".join(table.columns), ", ".join(table.key) or "rowid"
+        there = {row["name"] for row in database.execute(f"PRAGMA table_info({name})")}
+        if not there:
+            return  # recorded by an older gpudoctor, as where a column is not there
+        columns = ", ".join(each for each in table.columns if each in there)
+        order = ", ".join(table.key) or "rowid"
         since = 0 if table.key else self._last.get(name, 0)
         sql = f"SELECT rowid AS gpudoctor_row, {columns} FROM {name} WHERE rowid > ? ORDER BY {order}"  # noqa: S608  # names of ours
         rows = database.execute(sql, (since,)).fetchall()
