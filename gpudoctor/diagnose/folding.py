@@ -10,9 +10,11 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from gpudoctor.knowledge import causes
+from gpudoctor.knowledge.rows.causes import CUDA_LIBRARIES
 from gpudoctor.model.finding import Finding, Grade, Severity
 
 RANK = {Severity.ERROR: 0, Severity.WARNING: 1, Severity.INFO: 2}
+STOP_IMPORT = frozenset({"numpy2", "protobuf"})  # not even the CPU is used then
 UNKNOWN_LAYER = 9  # a third party's own cause stands after those whose place is known
 
 
@@ -28,10 +30,15 @@ def fold(findings: Sequence[Finding]) -> tuple[Finding, ...]:
     return tuple(result)
 
 
-def _importance(finding: Finding) -> tuple[int, bool, int, float, float, str]:
+def _importance(finding: Finding) -> tuple[int, bool, float, float, float, str]:
     cost = round(finding.share, 1)  # a tenth more is more; closer ones are decided by how sure they are
     slows = bool(finding.fixes) and all(each.gain.grade is not Grade.UNBLOCKS for each in finding.fixes)
-    return (RANK[finding.severity], slows, layer_of(finding.cause), -cost, -finding.confidence, finding.code)
+    return (RANK[finding.severity], slows, _place_of(finding.cause), -cost, -finding.confidence, finding.code)
+
+
+def _place_of(cause: str) -> float:
+    """Return the layer; what stops the import goes before the libraries that only a TensorFlow that imports looks for."""
+    return min(layer_of(cause), CUDA_LIBRARIES - 0.5) if cause in STOP_IMPORT else layer_of(cause)
 
 
 def layer_of(cause: str) -> int:

@@ -11,7 +11,7 @@ from gpudoctor.diagnose.folding import layer_of
 from gpudoctor.diagnose.registry import BUILT_IN, AnyCheck
 from gpudoctor.knowledge.rows.causes import VISIBILITY
 from gpudoctor.model.finding import Finding, Grade, Severity
-from gpudoctor.model.machine import Cuda, Nvml
+from gpudoctor.model.machine import Cuda, Kernel, Nvml
 from gpudoctor.model.missing import Missing, either
 from gpudoctor.model.record import dataclass
 from gpudoctor.model.report import Coverage, Outcome, Plugin, Status, Summary, Verdict
@@ -132,7 +132,15 @@ def _no_gpu_reason(facts: Facts) -> str:
     driver = facts.get(Driver)
     if isinstance(driver, Driver) and not isinstance(driver.version, Missing):
         return "No usable NVIDIA GPU, though a driver is there"
-    return "No usable NVIDIA GPU on this machine"
+    return "No usable NVIDIA GPU on this machine" if _looked(facts) else "Whether there is an NVIDIA GPU is not known"
+
+
+def _looked(facts: Facts) -> bool:
+    """Return whether a source that would show a GPU answered: what nobody looked for is not absent."""
+    kernel = facts.get(Kernel)
+    asked = [fact.status for kind in (Cuda, Nvml) if isinstance(fact := facts.get(kind), (Cuda, Nvml))]
+    on_bus = isinstance(kernel, Kernel) and not isinstance(kernel.pci_gpus, Missing)
+    return on_bus or any(not isinstance(each, Missing) for each in asked)
 
 
 def _silent_driver(facts: Facts) -> str:

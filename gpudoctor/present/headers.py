@@ -40,7 +40,7 @@ def _gpus(snapshot: Snapshot) -> str:
             (either(each.name, "GPU"), either(each.compute_capability, "?"), each.memory_bytes) for each in devices
         ]
     if not named:
-        return "no GPU seen"
+        return "no GPU seen" if _looked(snapshot) else "GPU unknown"
     name, capability, memory = next((each for each in named if each[0] != UNNAMED), named[0])
     amount = "" if isinstance(memory, Missing) or memory == 0 else f" {figures.size(memory)}"
     times = f"{len(named)} x " if len(named) > 1 else ""
@@ -54,7 +54,12 @@ def _driver(snapshot: Snapshot) -> str:
         snapshot.cuda.library_version if snapshot.cuda else None,
     )
     version = next((each for each in sources if isinstance(each, str)), None)
-    return f"driver {version}" if version else "no driver"
+    return f"driver {version}" if version else "no driver" if _looked(snapshot) else "driver unknown"
+
+
+def _looked(snapshot: Snapshot) -> bool:
+    """Return whether anything that would show a GPU or a driver was looked at."""
+    return any(each is not None for each in (snapshot.nvml, snapshot.cuda, snapshot.kernel, snapshot.gpus))
 
 
 def _cpus(snapshot: Snapshot) -> str:

@@ -96,3 +96,16 @@ def test_a_gpu_far_slower_than_the_cpu_is_a_warning_and_a_little_slower_is_overh
     assert "5000.0 ms/step, 4.8 ms on the CPU" in judged.findings[0].summary
     assert judge(crashes, with_trial(healthy_t4(), trained(step_s=0.02))).status is Outcome.PASSED
     assert judge(crashes, with_trial(healthy_t4(), trained(step_s=5.0, device="CPU"))).status is Outcome.PASSED
+
+
+@pytest.mark.parametrize(
+    ("reason", "first"),
+    [
+        ("ResourceExhaustedError: failed to allocate memory", "see-memory-holders"),
+        ("killed by the kernel: the machine or the control group ran out of memory", "see-host-memory"),
+    ],
+)
+def test_an_end_of_memory_asks_who_has_the_memory_and_for_no_operation(reason: str, first: str) -> None:
+    judged = report(with_trial(healthy_t4(), broken(status="oom", reason=reason)))
+    assert judged.fixes[0].id == first
+    assert "LAUNCH_BLOCKING" not in " ".join(each.text for each in judged.fixes)

@@ -11,7 +11,7 @@ from gpudoctor.diagnose import registry
 from gpudoctor.diagnose.aim import aim
 from gpudoctor.diagnose.engine import diagnose
 from gpudoctor.model.finding import Finding, Fix, Gain, Grade, Severity
-from gpudoctor.model.machine import Host
+from gpudoctor.model.machine import Host, Scheduler
 from gpudoctor.model.missing import Missing
 from gpudoctor.model.software import Python
 from tests.checks.machines import changed, healthy_t4
@@ -88,3 +88,11 @@ def test_inside_of_podman_the_commands_are_podmans(text: str, wanted: str) -> No
     finding = Finding(summary="x.", severity=Severity.ERROR, confidence=1, basis="x", fixes=(fix,))
     assert aim([finding], None, Host(container="podman"))[0].fixes[0].text == wanted
     assert aim([finding], None, Host(container="docker"))[0].fixes[0].text == text
+
+
+def test_inside_a_job_what_needs_root_is_for_the_administrators() -> None:
+    fix = Fix(id="x", title="x", action="command", text="sudo modprobe nvidia_uvm", gain=Gain(grade=Grade.UNPROVEN))
+    finding = Finding(summary="x.", severity=Severity.ERROR, confidence=1, basis="x", fixes=(fix,))
+    told = aim([finding], None, None, Scheduler(kind="pbs"))[0].fixes[0]
+    assert (told.action, told.text) == ("manual", "Ask the cluster's administrators for: modprobe nvidia_uvm")
+    assert aim([finding], None, None, Scheduler(kind="none"))[0].fixes[0] == fix

@@ -209,3 +209,9 @@ def test_a_note_is_never_the_primary_finding() -> None:
     report = diagnose(GPU_MACHINE, [declared(notes)])
     assert (len(report.findings), report.summary.primary) == (1, None)
     assert diagnose(GPU_MACHINE, [declared(fires), declared(notes, code="AC102")]).summary.primary == "AC101"
+
+
+def test_a_gpu_that_nobody_looked_for_is_not_called_absent() -> None:
+    assert diagnose(Snapshot(), ()).summary.headline == "Whether there is an NVIDIA GPU is not known"
+    none = Snapshot(nvml=Nvml(status="library_not_found"), cuda=Cuda(status="library_not_found"))
+    assert diagnose(none, ()).summary.headline == "No usable NVIDIA GPU on this machine"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from gpudoctor.sdk import Fix, Gpu, GpuProcess, either, unblocks
+from gpudoctor.sdk import Fix, Gain, Gpu, GpuProcess, Grade, either, unblocks
 
 # EXCLUSIVE_THREAD (deprecated since CUDA 8) lets one thread use a context; TensorFlow has several (nvml.h, nvmlComputeMode_t)
 FORBIDDING = frozenset({"prohibited", "exclusive_thread"})
@@ -18,6 +18,28 @@ COMPUTE_DEFAULT = Fix(
     gain=unblocks("the mode keeps every further program off"),
     effort_minutes=1,
 )
+LOOK = Gain(grade=Grade.UNBLOCKS, basis="the GPU takes a further process when this one has ended")
+ROOM = 0.5  # policy: with less than half of the memory free, two trainings do not share a GPU
+
+
+def make_way(gpus: Iterable[Gpu], holders: Iterable[GpuProcess]) -> tuple[Fix, ...]:
+    """Return what to do about a process that has the GPU alone: who it is; sharing only where memory is left to share."""
+    pids = ",".join(str(each.pid) for each in holders)
+    see = Fix(
+        id="see-gpu-holder",
+        title="See who has the GPU; wait or take another",
+        action="command",
+        text=f"ps -o user,pid,etime,args -p {pids}; nvidia-smi  # one takes one process: CUDA_VISIBLE_DEVICES chooses another",
+        gain=LOOK,
+        risk="none",
+        effort_minutes=1,
+    )
+    return (see, COMPUTE_DEFAULT) if all(_roomy(gpu) for gpu in gpus) else (see,)
+
+
+def _roomy(gpu: Gpu) -> bool:
+    free, total = either(gpu.memory.free_bytes, 0), either(gpu.memory.total_bytes, 0)
+    return free >= ROOM * total
 
 
 def forbidden(gpus: Iterable[Gpu]) -> bool:

@@ -40,7 +40,7 @@ from gpudoctor.sdk import (
     unblocks,
     weigh_unusable,
 )
-from gpudoctor_checks.driver.compute_mode import COMPUTE_DEFAULT, forbidden, occupied
+from gpudoctor_checks.driver.compute_mode import COMPUTE_DEFAULT, forbidden, make_way, occupied
 from gpudoctor_checks.remedies import ask_scheduler, batch_scheduler, under_scheduler
 
 CARD = re.compile(r"/dev/nvidia\d+")
@@ -117,7 +117,9 @@ def refused(
             Evidence(label="compute mode", value=", ".join(modes) or "unknown", source="NVML"),
             Evidence(label="cuInit", value="not asked" if cu_init is None else cu_init, source="libcuda"),
         ),
-        fixes=(COMPUTE_DEFAULT,)
+        fixes=make_way(gpus or (), holders)
+        if holders
+        else (COMPUTE_DEFAULT,)
         if prohibited
         else (ask_scheduler(batch_scheduler(scheduler)),)
         if under_scheduler(scheduler)

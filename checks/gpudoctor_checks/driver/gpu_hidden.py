@@ -53,6 +53,8 @@ UNHIDE = Fix(
     effort_minutes=1,
 )
 
+LOST = "unknown_error"  # NVML's answer in a container whose device cgroup was written anew: see GD107
+
 
 @check(
     code="GD105",
@@ -90,8 +92,11 @@ def hidden(
     if not left.stopped_at:
         return
     weight = weigh_unusable(0.95 if uuids else 0.7, baseline)
-    # A container without libcuda sees no GPU, whatever the variable says: that comes first.
-    given = container == "none" or cuda is None or either(cuda.status, "") != "library_not_found"
+    # A container without libcuda, or one that lost its permission, sees no GPU whatever the variable says: that comes first.
+    barred = (cuda is not None and either(cuda.status, "") == "library_not_found") or (
+        nvml is not None and either(nvml.status, "") == LOST
+    )
+    given = container == "none" or not barred
     if left.count:
         weight = Weight(confidence=0.9, basis="the variable itself; the probe may train on a GPU that is left")
     yield Finding(

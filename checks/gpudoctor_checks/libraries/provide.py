@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from gpudoctor.sdk import (
     Fix,
     Library,
+    Missing,
     Packages,
     TensorFlow,
     cudnn_releases,
@@ -102,7 +103,7 @@ def provide_libraries(
         return (_fix("install-tensorflow", "TensorFlow with a cuDNN for this GPU", _with_extra(version, capabilities)),)
     wheels = [_wheel_of(each, cuda, packages, oldest) for each in absent]
     if all(wheels):
-        return (mend_runpath(version) or _reinstall(wheels),)
+        return (mend_runpath(version) or _search(absent) or _reinstall(wheels),)
     return (_fix("install-tensorflow", "TensorFlow with its CUDA libraries", _with_extra(version, capabilities)),)
 
 
@@ -130,6 +131,18 @@ def _wheel_of(library: Library, cuda: str, packages: Packages | None, oldest: in
     if version and library.soname.startswith(CUDNN) and cudnn_releases.has_code_for(version, oldest) is False:
         return pin_cudnn(oldest)
     return f"{name}=={version}" if version else ""
+
+
+def _search(absent: Sequence[Library]) -> Fix | None:
+    """Return how to let the loader find files that are there but lie where it does not search, None where some are not."""
+    if not all(isinstance(each.path, Missing) and each.shadows for each in absent):
+        return None
+    folders = ":".join(dict.fromkeys(each.shadows[0].rpartition("/")[0] for each in absent))
+    return _fix(
+        "search-cuda-wheels",
+        "Let the loader search where they lie",
+        f"export LD_LIBRARY_PATH={folders}:$LD_LIBRARY_PATH",
+    )
 
 
 def _reinstall(wheels: Sequence[str]) -> Fix:

@@ -33,3 +33,31 @@ SEE_STATE = Fix(
     risk="none",
     effort_minutes=1,
 )
+
+SEE_HOLDERS = Fix(
+    id="see-memory-holders",
+    title="See who holds the GPU's memory",
+    action="command",
+    text="nvidia-smi --query-compute-apps=gpu_uuid,pid,used_memory --format=csv; nvidia-smi",
+    gain=LOOKS,
+    risk="none",
+    effort_minutes=1,
+)
+GROW_TO_COMPARE = Fix(
+    id="train-with-growth-to-compare",
+    title="Does it train when it takes only what it needs?",
+    action="command",
+    text="TF_FORCE_GPU_ALLOW_GROWTH=true gpudoctor probe --trial baseline --trial batch_ladder",
+    gain=LOOKS,
+    risk="none",
+    effort_minutes=2,
+)
+SEE_HOST_MEMORY = Fix(
+    id="see-host-memory",
+    title="See how much memory the machine or the container has",
+    action="command",
+    text="free -h; cat /sys/fs/cgroup/memory.max; sudo dmesg | grep -i -m 5 'out of memory'",
+    gain=LOOKS,
+    risk="none",
+    effort_minutes=1,
+)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from gpudoctor.sdk import Fix, unblocks
+from gpudoctor_checks.tensorflow.packages_remedies import AVX
 from gpudoctor_checks.tensorflow.quoting import requirement
 
 
@@ -14,6 +15,20 @@ def _fix(name: str, title: str, text: str) -> Fix:
 
 POINT = _fix("point-at-python", "Examine the environment you train with", "gpudoctor scan --python /path/to/python")
 REPAIR = _fix("repair-environment", "See which packages do not fit together", "pip check")
+NEWER_SYSTEM = Fix(
+    id="newer-glibc",
+    title="Use a newer system, its container or conda-forge",
+    action="manual",
+    text="This system's glibc is older than the wheel was built for; no pip install changes that. Take a newer distribution"
+    " or image, or conda-forge's TensorFlow, which brings what it needs",
+    gain=unblocks("the wheel's libraries can be loaded"),
+    effort_minutes=30,
+)
+NEWER_RUNTIME = _fix(
+    "newer-libstdcxx",
+    "Let a newer libstdc++ be found first",
+    'conda install -c conda-forge "libstdcxx-ng>=12"  # not in conda: take an older one off LD_LIBRARY_PATH',
+)
 # What the import says, what it means, and the cure: messages of NumPy's compatibility shim and of protobuf's runtime.
 KNOWN = (
     ("NumPy 1.x cannot be run in", "numpy2", _fix("pin-numpy", "Go back to NumPy 1", "pip install 'numpy<2'")),
@@ -23,6 +38,13 @@ KNOWN = (
         "protobuf",
         _fix("pin-protobuf", "Go back to protobuf 3", "pip install 'protobuf<3.21'"),
     ),
+    # The signal of a CPU that does not know an instruction, in the words of the shell and of Python.
+    *((words, "tensorflow-absent", AVX) for words in ("Illegal instruction", "SIGILL", "AVX instructions")),
+    # ld.so: "version `GLIBC_2.28' not found (required by ...)".
+    ("version `GLIBCXX_", "dependency-misfit", NEWER_RUNTIME),
+    ("version `CXXABI_", "dependency-misfit", NEWER_RUNTIME),
+    ("GLIBCXX", "dependency-misfit", NEWER_RUNTIME),
+    ("GLIBC_2.", "dependency-misfit", NEWER_SYSTEM),
 )
 # Run: numpy 2.x without its _multiarray_umath library; NumPy's own words in numpy/_core/__init__.py.
 NUMPY_IN_PIECES = "you should not try to import numpy from"

@@ -29,6 +29,7 @@ from gpudoctor.sdk import (
     Kernel,
     Packages,
     Python,
+    Scheduler,
     Severity,
     TensorFlow,
     Trial,
@@ -38,6 +39,7 @@ from gpudoctor.sdk import (
 )
 from gpudoctor_checks.installing import install_tensorflow
 from gpudoctor_checks.presence import gpu_present
+from gpudoctor_checks.remedies import under_scheduler
 from gpudoctor_checks.tensorflow.import_remedies import POINT, import_remedy
 from gpudoctor_checks.tensorflow.remains import clearing, registered_as, ways_back, what_is_left
 
@@ -60,6 +62,7 @@ def absent(
     devices: Devices | None,
     host: Host | None,
     kernel: Kernel | None,
+    scheduler: Scheduler | None,
     baseline: Trial | None,
 ) -> Iterator[Finding]:
     """Find a missing package or a failing import; a training that ran refutes both."""
@@ -75,7 +78,7 @@ def absent(
             driver=driver,
             host=host,
             python=python,
-            cuda=present is not False,
+            cuda=present is not False or _of_a_cluster(scheduler),
         )
         yield Finding(
             summary=what_is_left(registered, tensorflow),
@@ -92,6 +95,11 @@ def absent(
         return
     if error := either(tensorflow.import_error, ""):
         yield _fails(error, tensorflow, packages, REFUTED if trained else SEARCHED, trained=trained)
+
+
+def _of_a_cluster(scheduler: Scheduler | None) -> bool:
+    """Return whether this is a node of a cluster: what is installed on its login node is trained on its GPU nodes."""
+    return under_scheduler(scheduler) or (scheduler is not None and either(scheduler.installed, "none") != "none")
 
 
 def _fails(
