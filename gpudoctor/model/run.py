@@ -109,11 +109,19 @@ class Change:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Needless:
+    """Advice that would bring nothing here: what, and why not."""
+
+    what: str
+    why: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Pipeline:
     """The input pipeline of the main loop: stages from the output down, and the one that holds the others up.
 
     `batch_s`: time a batch takes, the slowest of the stages that run side by side. `needless`: advice that would bring nothing
-    here, as (what, why).
+    here.
     """
 
     source: str = ""
@@ -124,7 +132,7 @@ class Pipeline:
     batch_s: Maybe[float] = UNSEEN
     prefetch: str = "unknown"
     changes: tuple[Change, ...] = ()
-    needless: tuple[tuple[str, str], ...] = ()
+    needless: tuple[Needless, ...] = ()
     unknown: str = ""
 
     @property
@@ -151,6 +159,16 @@ class HotLine:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Blocked:
+    """A line that asked for a tensor's value: how often in a step, and the share of the loop's time that it waited."""
+
+    file: str
+    line: int
+    per_step: float
+    share: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class HotLines:
     """Lines by share, largest first; `sampled_s` is how long stacks were sampled in all.
 
@@ -159,7 +177,7 @@ class HotLines:
 
     lines: tuple[HotLine, ...] = ()
     sampled_s: float = 0.0
-    blocked: tuple[tuple[str, int, float, float], ...] = ()
+    blocked: tuple[Blocked, ...] = ()
 
     def total(self, role: str, *activities: str) -> float:
         """Return the share of these activities in a role."""
@@ -280,6 +298,18 @@ class MachineOverTime:
     read_bytes_per_s: Maybe[float] = UNSEEN
     memory_total_bytes: Maybe[int] = UNSEEN
 
+    def held(self, settings: Settings | None) -> tuple[GpuOverTime, ...]:
+        """Return the GPUs that the run's processes held, as far as it is known: only these say something of the run.
+
+        NVML's process list comes first. Where it shows none of ours (another PID namespace), TensorFlow's own word decides.
+        """
+        if any(not isinstance(each.own_processes, Missing) and each.own_processes > 0 for each in self.gpus):
+            return tuple(
+                each for each in self.gpus if isinstance(each.own_processes, Missing) or each.own_processes > 0
+            )
+        without = settings is not None and settings.get("gpus") is not None and settings.number("gpus") == 0
+        return () if without else self.gpus
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MemorySlope:
@@ -296,18 +326,6 @@ class Memory:
     """Memories by device."""
 
     slopes: tuple[MemorySlope, ...] = ()
-
-    def held(self, settings: Settings | None) -> tuple[GpuOverTime, ...]:
-        """Return the GPUs that the run's processes held, as far as it is known: only these say something of the run.
-
-        NVML's process list comes first. Where it shows none of ours (another PID namespace), TensorFlow's own word decides.
-        """
-        if any(not isinstance(each.own_processes, Missing) and each.own_processes > 0 for each in self.gpus):
-            return tuple(
-                each for each in self.gpus if isinstance(each.own_processes, Missing) or each.own_processes > 0
-            )
-        without = settings is not None and settings.get("gpus") is not None and settings.number("gpus") == 0
-        return () if without else self.gpus
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -330,6 +348,14 @@ class Loss:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class RunEvent:
+    """Something that happened once while the run was recorded: `kind` is a word of the recording, `text` what was said."""
+
+    kind: str
+    text: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Run:
     """A recorded run. `outcome`: running, ended, cut_short. `limits`: what the recording could not see, as sentences.
 
@@ -347,7 +373,7 @@ class Run:
     tensorflow_version: Maybe[str] = UNSEEN
     keras_version: Maybe[str] = UNSEEN
     limits: tuple[str, ...] = ()
-    events: tuple[tuple[str, str], ...] = ()
+    events: tuple[RunEvent, ...] = ()
     steps: StepTimes | None = None
     pipeline: Pipeline | None = None
     hot_lines: HotLines | None = None

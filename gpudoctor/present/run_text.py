@@ -234,7 +234,7 @@ def _perfect(run: Run) -> list[str]:
 def _closing(report: Report, run: Run) -> Iterator[str]:
     needless = run.pipeline.needless if run.pipeline is not None else ()
     if needless and report.findings:
-        yield from _wrapped("Not advised: " + "; ".join(f"{what} ({why})" for what, why in needless), "", "  ")
+        yield from _wrapped("Not advised: " + "; ".join(f"{each.what} ({each.why})" for each in needless), "", "  ")
     for each in run.limits[:2] if run.steps is not None else ():
         yield from _wrapped(f"Not seen: {each}")
     if run.session:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from gpudoctor.model.missing import Missing
-from gpudoctor.model.run import HotLine, HotLines
+from gpudoctor.model.run import Blocked, HotLine, HotLines
 from gpudoctor.model.session import Session, StackLine
 from gpudoctor.profile.steps import Loop
 
@@ -40,12 +40,17 @@ def hot_lines(session: Session, loop: Loop, read: Read) -> HotLines | Missing:
         for each in sorted(rows, key=lambda each: -each.weight_s)[:MOST]
     ]
     blocked = [
-        (each.file, each.line, each.count / max(1, steps), min(1.0, each.seconds_s / loop_s) if loop_s > 0 else 0.0)
+        Blocked(
+            file=each.file,
+            line=each.line,
+            per_step=each.count / max(1, steps),
+            share=min(1.0, each.seconds_s / loop_s) if loop_s > 0 else 0.0,
+        )
         for each in session.syncs
         if each.process == process
     ]
     return HotLines(
-        lines=tuple(lines), sampled_s=sampled, blocked=tuple(sorted(blocked, key=lambda each: -each[3])[:MOST])
+        lines=tuple(lines), sampled_s=sampled, blocked=tuple(sorted(blocked, key=lambda each: -each.share)[:MOST])
     )
 
 

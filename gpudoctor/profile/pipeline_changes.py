@@ -12,7 +12,7 @@ from dataclasses import replace
 
 from gpudoctor.model.missing import Maybe, Missing, either
 from gpudoctor.model.record import dataclass
-from gpudoctor.model.run import Change, MachineOverTime, Pipeline, Settings, Stage, StepTimes
+from gpudoctor.model.run import Change, MachineOverTime, Needless, Pipeline, Settings, Stage, StepTimes
 from gpudoctor.profile.pipeline_graph import NO_COST, READERS, SIDE_BY_SIDE, base_name
 
 SCALES_AT_LEAST = (
@@ -127,18 +127,19 @@ def _cache(stages: Sequence[Stage], at: int, model: _Step) -> Iterator[Change]:
     yield Change(kind="cache", stage=at, low=low, high=gain, basis=basis)
 
 
-def _needless(found: Pipeline, settings: Settings | None) -> Iterator[tuple[str, str]]:
+def _needless(found: Pipeline, settings: Settings | None) -> Iterator[Needless]:
     if found.prefetch == "tensorflow":
-        yield "prefetch", "TF injected it"
+        yield Needless(what="prefetch", why="TF injected it")
     elif found.prefetch in {"user", "parallel output"}:
-        yield "prefetch", "it is there" if found.prefetch == "user" else "the map already runs ahead"
+        why = "it is there" if found.prefetch == "user" else "the map already runs ahead"
+        yield Needless(what="prefetch", why=why)
     python = next((each for each in found.stages if each.python == "python function"), None)
     if python is not None:
         name = python.callee.rpartition(".")[2].strip("<>") or "the function"
-        yield f"num_parallel_calls on {name}() as it stands", "Python holds the GIL"
+        yield Needless(what=f"num_parallel_calls on {name}() as it stands", why="Python holds the GIL")
     elif any(
         base_name(each.name) == "ParallelMap" and each.tunable and each.made_by == "user" for each in found.stages
     ):
-        yield "num_parallel_calls", "TF made the map parallel"
+        yield Needless(what="num_parallel_calls", why="TF made the map parallel")
     if settings is not None and not settings.number("gpus"):
-        yield "mixed precision", "no GPU at work"
+        yield Needless(what="mixed precision", why="no GPU at work")

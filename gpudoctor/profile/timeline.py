@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import TypeVar
 
 from gpudoctor.model.missing import Missing
-from gpudoctor.model.run import Run, Settings
+from gpudoctor.model.run import Run, RunEvent, Settings
 from gpudoctor.model.session import Session
 from gpudoctor.profile.breakdown import WindowShare, step_times
 from gpudoctor.profile.calls import calls, settings, tracings
@@ -90,7 +90,7 @@ def _frame(session: Session, loop: Loop | None) -> Run:
         else Missing("TensorFlow was not imported"),
         keras_version=version.keras_version if version is not None else Missing("Keras was not imported"),
         limits=tuple(dict.fromkeys(word for each in chosen for word in each.limits)),
-        events=tuple((each.kind, each.text) for each in session.events)[:50],
+        events=tuple(RunEvent(kind=each.kind, text=each.text) for each in session.events)[:50],
     )
 
 

@@ -18,6 +18,7 @@ from gpudoctor.model.run import (
     MachineOverTime,
     Memory,
     MemorySlope,
+    Needless,
     Pipeline,
     Run,
     Settings,
@@ -99,7 +100,7 @@ def make_pipeline(
         batch_s=batch_s,
         prefetch="tensorflow",
         changes=(*changes, Change(kind="perfect", high=3.4, basis="no step waits for data any more")),
-        needless=(("prefetch", "TF injected it"),),
+        needless=(Needless(what="prefetch", why="TF injected it"),),
     )
 
 
