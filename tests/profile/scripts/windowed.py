@@ -83,7 +83,8 @@ elif KIND == "on_batch":
     losses = [float(model.train_on_batch(x, y)) for x, y in batches()]
 else:
     callbacks = {"profiled": [Profiles()], "forks": [Forks()]}.get(KIND, [])
-    losses = model.fit(dataset(), verbose=0, callbacks=callbacks).history["loss"]
+    steps = STEPS if many > 1 and keras.__version__.startswith("2.") else None  # Keras 2 must be told then
+    losses = model.fit(dataset(), steps_per_epoch=steps, verbose=0, callbacks=callbacks).history["loss"]
 digest = hashlib.sha1(np.asarray(losses, "float64").tobytes())
 for weight in model.get_weights():
     digest.update(weight.tobytes())
