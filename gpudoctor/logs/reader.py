@@ -156,14 +156,25 @@ class Folded:
         self._events: dict[tuple[str, tuple[tuple[str, str], ...]], LogEvent] = {}
         self._counts: dict[tuple[str, tuple[tuple[str, str], ...]], int] = {}
 
-    def add(self, event: LogEvent, *, always: bool = False) -> None:
-        """Take one event; `always`: also where there are many already."""
+    def __len__(self) -> int:
+        """Return how many are kept."""
+        return len(self._counts)
+
+    def add(self, event: LogEvent, *, always: bool = False) -> bool:
+        """Take one event and return whether it is kept as a new one; `always`: also where there are many already."""
         key = (event.kind, tuple(sorted(event.values.items())))
         if key in self._counts:
             self._counts[key] += event.count
-        elif always or len(self._counts) < MAX_DISTINCT:
+            return False
+        if always or len(self._counts) < MAX_DISTINCT:
             self._events[key] = event
             self._counts[key] = event.count
+            return True
+        return False
+
+    def counts(self) -> tuple[int, ...]:
+        """Return how often each was said, in the order in which they came."""
+        return tuple(self._counts.values())
 
     def result(self) -> tuple[LogEvent, ...]:
         """Return the events in the order of their lines."""

@@ -11,9 +11,8 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import replace
 
-from gpudoctor.logs.reader import MAX_DISTINCT, EventReader
+from gpudoctor.logs.reader import EventReader, Folded
 from gpudoctor.model.observed import LogEvent
 
 BACKLOG_BYTES = 4 << 20  # measured: the reader takes 70-200 MB/s on one core, so this is 20-60 ms of it
@@ -39,8 +38,7 @@ class TextTap:
         self._reader: EventReader | None = None
         self._decoder = codecs.getincrementaldecoder("utf-8")(errors="replace")
         self._rest = ""
-        self._numbers: dict[tuple[str, tuple[tuple[str, str], ...]], int] = {}
-        self._counts: list[LogEvent] = []
+        self._folded = Folded()
 
     @property
     def is_full(self) -> bool:
@@ -82,9 +80,9 @@ class TextTap:
         if self._reader is None:
             return
         self._note(self._reader.finish())
-        for number, event in enumerate(self._counts, start=1):
-            if event.count > 1:
-                self._tell({"number": number, "count": event.count})
+        for number, count in enumerate(self._folded.counts(), start=1):
+            if count > 1:
+                self._tell({"number": number, "count": count})
         self._end()
 
     def _feed(self, text: str) -> None:
@@ -105,16 +103,8 @@ class TextTap:
 
     def _note(self, events: Iterable[LogEvent]) -> None:
         for event in events:
-            key = (event.kind, tuple(sorted(event.values.items())))
-            number = self._numbers.get(key)
-            if number is not None:
-                self._counts[number - 1] = replace(
-                    self._counts[number - 1], count=self._counts[number - 1].count + event.count
-                )
-            elif len(self._counts) < MAX_DISTINCT:
-                self._counts.append(event)
-                self._numbers[key] = len(self._counts)
-                self._tell({"number": len(self._counts), "at": time.time(), **_row(event)})
+            if self._folded.add(event):
+                self._tell({"number": len(self._folded), "at": time.time(), **_row(event)})
 
     def _end(self) -> None:
         values = {"lines": str(self._lines), **({"left_out_bytes": str(self._left_out)} if self._left_out else {})}
