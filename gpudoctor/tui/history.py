@@ -55,7 +55,11 @@ class History:
         """Return what the GPU tells of its limits, and what it told last where it tells nothing: a lost one keeps its axes."""
         told = Limits(gpu.power.limit_w, gpu.memory.total_bytes, gpu.temperature_slowdown_c)
         before = self._limits.get(gpu.index, told)
-        return Limits(*(old if isinstance(new, Missing) else new for new, old in zip(told, before, strict=True)))
+        return Limits(
+            power_w=before.power_w if isinstance(told.power_w, Missing) else told.power_w,
+            memory_bytes=before.memory_bytes if isinstance(told.memory_bytes, Missing) else told.memory_bytes,
+            slowdown_c=before.slowdown_c if isinstance(told.slowdown_c, Missing) else told.slowdown_c,
+        )
 
     def columns(self, gpu: int, series: str, span_s: int, count: int) -> list[float | None]:
         """Return `count` means over the span, oldest first; None where nothing is known.

@@ -143,7 +143,7 @@ class Choose(Dialog["str | None"]):
         """Make it; of a mapping the keys are chosen from, and the values say what they are."""
         super().__init__()
         self._question, self._choices, self._at = question, tuple(choices), 0
-        self._notes = choices if isinstance(choices, Mapping) else {}
+        self._notes: Mapping[str, str] = choices if isinstance(choices, Mapping) else {}
         self._column = max(map(len, self._choices), default=0)
 
     def compose(self) -> ComposeResult:
