@@ -11,9 +11,10 @@ import pytest
 
 from gpudoctor.cli.parser import COMMANDS
 
-README = (Path(__file__).parent.parent / "README.md").read_text(encoding="utf-8")
-MACHINE = Path(__file__).parent.parent / "fixtures/machines/healthy-t4/snapshot.json"
-LOG = Path(__file__).parent.parent / "fixtures/logs/tf-2.21-retracing.log"
+ROOT = Path(__file__).parent.parent
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+MACHINE = ROOT / "fixtures/machines/healthy-t4/snapshot.json"
+LOG = ROOT / "fixtures/logs/tf-2.21-retracing.log"
 OTHER_TOOLS = {"--gpus", "--device", "--nv"}  # of docker, podman and apptainer, in the table of containers
 COMMAND = re.compile(r"^\| `gpudoctor ([^`]+)` \|", re.MULTILINE)
 
@@ -27,8 +28,10 @@ def test_each_command_of_the_table_runs(words: str) -> None:
     arguments = words.split()
     if arguments[0] == "scan" and "--level" not in arguments:
         arguments += ["--level", "quick"]  # the trained scan has its own test
-    if arguments[0] in {"probe", "bundle", "run", "report"} or arguments == ["monitor"]:
-        arguments = [arguments[0], "--help"]  # they have tests of their own
+    if arguments[0] in {"probe", "bundle", "run", "report"} or (
+        arguments[0] == "monitor" and "--once" not in arguments
+    ):
+        arguments = [arguments[0], "--help"]  # they have tests of their own; the dashboard needs a terminal
     if arguments[0] == "log":
         arguments[1:] = [str(LOG), "--no-machine", "--fail-on", "never"]
     if arguments[0] == "compare":
@@ -38,6 +41,13 @@ def test_each_command_of_the_table_runs(words: str) -> None:
     )
     assert done.returncode == 0, done.stderr
     assert done.stdout
+
+
+def test_the_example_is_what_a_scan_prints() -> None:
+    (words, shown) = re.findall(r"\(`(scan --snapshot [^`]+)`\):\n\n```text\n(.*?)```", README, re.DOTALL)[0]
+    command = [sys.executable, "-m", "gpudoctor", *words.split()]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60, cwd=ROOT)
+    assert done.stdout == shown
 
 
 def test_every_option_that_is_named_exists() -> None:

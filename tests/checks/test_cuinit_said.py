@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+from gpudoctor.sdk import Kernel, XidEvent
+from gpudoctor.testing import judge
 from gpudoctor_checks.driver.cuinit_said import cannot_start
 from tests.checks.texts import UNUSABLE, found, text_case
 
@@ -45,3 +49,9 @@ def test_a_driver_brought_in_only_in_part_needs_newer_tools() -> None:
 def test_a_context_that_is_in_use_is_the_compute_mode() -> None:
     finding = found(cannot_start, "Check failed: CUDA_SUCCESS == dynload::cuCtxSetCurrent(context) (0 vs. 216)")
     assert (finding.cause, finding.fixes[0].id) == ("device-permission-mode", "compute-mode-default")
+
+
+def test_a_gpu_that_fell_off_the_bus_explains_cuinit_and_the_module_is_not_blamed() -> None:
+    lost = replace(CASE.fires, kernel=Kernel(xids=(XidEvent(code=79),)))
+    verdict = judge(cannot_start, lost)
+    assert (verdict.findings, verdict.reason) == ((), "does not apply: the kernel log says that a GPU fell off the bus")
