@@ -54,21 +54,8 @@ def ran_out(log: Log, gpus: Gpus | None, baseline: Trial | None) -> Iterator[Fin
     copies, tensors, bare = events(log, "copy_failed"), events(log, "oom_tensor"), events(log, "oom_bare")
     lines = (*dumps, *device, *copies, *(each for each in tensors if not on_host(each)), *bare)
     slices = events(log, "slices_on_device")
-    if not lines and not slices and SHARED.search(stated(log, "other")):
-        told = Evidence(label="said", value=stated(log, "other")[:120], source="stated")
-        summary = "Another process, by what is said, uses the same GPU, and an idle one keeps its memory."
-        weight = weigh_program(SAID_SHARED, baseline)
-        fixes = (FREE_GPU, GROW)
-        yield log_finding(
-            summary, weight, (), *fixes, cause="other-process", know=WHO, severity=Severity.WARNING, more=(told,)
-        )
-        return
     if not lines and not slices:
-        outside = [each for each in tensors if on_host(each)]
-        if outside:
-            weight = weigh_program(0.65, baseline)
-            summary = "Model and batch need more memory than the host has: they run on the CPU."
-            yield log_finding(summary, weight, outside, SMALLER, cause="batch-too-large")
+        yield from _elsewhere(log, tensors, baseline)
         return
     xla = [each for each in device if each.values.get("why") == "xla_code"]
     arrays = [each for each in dumps if one_array(each)]
@@ -93,20 +80,37 @@ def ran_out(log: Log, gpus: Gpus | None, baseline: Trial | None) -> Iterator[Fin
         yield log_finding(summary, weight, device, FREE_GPU, GROW, cause="other-process", know=WHO)
     elif any(each.values.get("shortage") == "fragmentation" for each in dumps):
         return  # GD402 counts the pieces
-    elif (
-        dumps
-        and first(log, "bfc_garbage_collection") is not None
-        and not any("shortage" in each.values for each in dumps)
-    ):
-        # TensorFlow gives regions back only where free memory as a whole would do (bfc_allocator.cc, DeallocateFreeRegions)
-        weight = weigh_program(0.65, baseline)
-        collected = (*dumps, *events(log, "bfc_garbage_collection"))
-        summary = "A request fails though free memory as a whole would do: it lies in pieces."
-        yield log_finding(
-            summary, weight, collected, USE_ASYNC, FEWER_SHAPES, cause="fragmentation", know=f"{WHO}; read the dump"
-        )
+    elif dumps and first(log, "bfc_garbage_collection") is not None and not any("shortage" in e.values for e in dumps):
+        yield _in_pieces((*dumps, *events(log, "bfc_garbage_collection")), baseline)
     else:
         yield _too_large(lines, dumps, tensors, baseline)
+
+
+def _elsewhere(log: Log, tensors: tuple[LogEvent, ...], trial: Trial | None) -> Iterator[Finding]:
+    """Judge a text in which the GPU itself does not run out: another process is spoken of, or the host has too little."""
+    outside = [each for each in tensors if on_host(each)]
+    if SHARED.search(stated(log, "other")):
+        yield log_finding(
+            "Another process, by what is said, uses the same GPU, and an idle one keeps its memory.",
+            weigh_program(SAID_SHARED, trial),
+            (),
+            FREE_GPU,
+            GROW,
+            cause="other-process",
+            know=WHO,
+            severity=Severity.WARNING,
+            more=(Evidence(label="said", value=stated(log, "other")[:120], source="stated"),),
+        )
+    elif outside:
+        summary = "Model and batch need more memory than the host has: they run on the CPU."
+        yield log_finding(summary, weigh_program(0.65, trial), outside, SMALLER, cause="batch-too-large")
+
+
+def _in_pieces(lines: tuple[LogEvent, ...], trial: Trial | None) -> Finding:
+    """TensorFlow gives regions back only where free memory as a whole would do (bfc_allocator.cc, DeallocateFreeRegions)."""
+    summary = "A request fails though free memory as a whole would do: it lies in pieces."
+    weight, know = weigh_program(0.65, trial), f"{WHO}; read the dump"
+    return log_finding(summary, weight, lines, USE_ASYNC, FEWER_SHAPES, cause="fragmentation", know=know)
 
 
 def _too_large(
