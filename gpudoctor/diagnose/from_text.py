@@ -29,6 +29,8 @@ SAID_NOTHING = frozenset({STATED, TEXT_END, EPOCH})  # events that every text ha
 NOISE = "harmless-line"
 NOTHING_FOLLOWS = "Nothing wrong follows from what was stated"
 NOTHING_RECOGNISED = "Nothing in this text is recognised"
+OTHER_MAKER = "other_maker"
+OTHERS = "GPU of {}: only NVIDIA's are judged here"
 NO_TROUBLE = "The text shows no trouble that is known"
 
 
@@ -96,6 +98,9 @@ def _nothing(snapshot: Snapshot) -> str:
     if not _was_read(snapshot):
         return NOTHING_FOLLOWS
     events = snapshot.log.events if snapshot.log is not None else ()
+    maker = next((each.values["maker"] for each in events if each.kind == OTHER_MAKER), "")
+    if maker:
+        return OTHERS.format(maker)
     return NO_TROUBLE if any(each.kind not in SAID_NOTHING for each in events) else NOTHING_RECOGNISED
 
 

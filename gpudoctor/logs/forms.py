@@ -23,6 +23,7 @@ CUDNN = re.compile(r"(?i)cudnn\D{0,20}?(\d{1,2}(?:\.\d{1,3}){0,3})|/\s{0,3}v?(\d
 CUDA_AT_LEAST = 7.5  # no CUDA 8.1 or 8.9 exists, so such a number is cuDNN's; TensorFlow began with CUDA 7.5
 CUDA_8 = "8.0"
 MAX_ANSWER = 120
+WAITS = (LINES_BETWEEN + 1) * MAX_ANSWER  # a longer rest holds lines that no form has
 
 
 def _cuda(answer: str) -> dict[str, str]:
@@ -57,6 +58,15 @@ ASKED: tuple[tuple[re.Pattern[str], Callable[[str], dict[str, str]]], ...] = (
     (re.compile(r"(?i)os platform|operating system"), lambda answer: {"os": answer}),
     (re.compile(r"(?i)gpu model"), lambda answer: {"gpu": answer}),
 )
+
+
+def cut(block: str) -> tuple[str, str]:
+    """Return the block and what waits for the next one: a heading so near the end that its answer may still come."""
+    start = block.rfind(HEADING, max(0, len(block) - WAITS))
+    if start < 0 or block.count("\n", start) > LINES_BETWEEN:
+        return block, ""
+    start = block.rfind("\n", 0, start) + 1
+    return block[:start], block[start:]
 
 
 def answered(block: str, start: int, line: int) -> LogEvent | None:

@@ -45,6 +45,7 @@ class EventReader:
         self._patterns = patterns
         self._chosen: dict[tuple[str, ...], tuple[Pattern, ...]] = {}
         self._line = 1
+        self._held = ""  # a heading at a block's end, whose answer comes with the next block
         self._dump = bfc.DumpReader()
         self._oom: LogEvent | None = None
         self._known: dict[str, LogEvent | None] = {}
@@ -54,7 +55,11 @@ class EventReader:
 
         What was said before comes once for a block, with its count.
         """
-        block = without_escapes(block)
+        block = self._held + without_escapes(block)
+        block, self._held = forms.cut(block)
+        yield from self._feed(block)
+
+    def _feed(self, block: str) -> Iterator[LogEvent]:
         counted = 0
         again: dict[str, list[int]] = {}  # message: its first line in this block, how often
         for line in self._sieve.lines(block):
@@ -86,6 +91,8 @@ class EventReader:
 
     def finish(self) -> Iterator[LogEvent]:
         """Yield what the end of the text completes: a dump that was cut off."""
+        rest, self._held = self._held, ""
+        yield from self._feed(rest)
         yield from self._close_dump()
 
     def _read(self, line: Line) -> Iterator[LogEvent]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from gpudoctor.logs.facts import merged, snapshot_of
-from gpudoctor.logs.reader import read_events
+from gpudoctor.logs.reader import EventReader, read_events
 
 FORM = """### Issue type
 
@@ -130,3 +130,18 @@ def test_a_sentence_of_the_first_person_tells_the_machine() -> None:
 def test_a_version_that_is_not_said_of_the_own_machine_is_no_fact(line: str) -> None:
     assert "cuda" not in facts_of(line)
     assert "cudnn" not in facts_of(line)
+
+
+@pytest.mark.parametrize("lines_before_the_cut", [1, 2, 3])
+def test_an_answer_that_falls_into_the_next_block_is_read(lines_before_the_cut: int) -> None:
+    form = "### TensorFlow version\n\n```\n2.18.0\n".splitlines(keepends=True)
+    reader = EventReader()
+    first = "x\n" * 50 + "".join(form[:lines_before_the_cut])
+    events = [*reader.feed(first), *reader.feed("".join(form[lines_before_the_cut:]) + "y\n"), *reader.finish()]
+    assert [(each.values["tf"], each.line) for each in events] == [("2.18.0", 51)]
+
+
+def test_a_heading_at_a_blocks_end_holds_back_what_follows_only_until_the_text_ends() -> None:
+    reader = EventReader()
+    events = [*reader.feed("### Python version\n3.11\n"), *reader.finish()]
+    assert [each.values["python"] for each in events] == ["3.11"]

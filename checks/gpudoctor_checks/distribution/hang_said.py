@@ -1,7 +1,8 @@
 """GD751: the log shows several GPUs that cannot talk to each other.
 
 What it does
-    Reads DMA faults of the kernel, NCCL's errors, and a text that ends right after NCCL was chosen for the reduction.
+    Reads DMA faults of the kernel, NCCL's errors, a full /dev/shm, a text that ends right after NCCL was chosen for the
+    reduction, and what is said of several GPUs that stand still.
 
 Why it matters
     With the IOMMU on, peer-to-peer transfers between GPUs are turned away, and NCCL waits for ever: the first step never
@@ -9,18 +10,32 @@ Why it matters
 
 How to fix
     NCCL_P2P_DISABLE=1 shows at once whether it is that, and lets training run. The lasting cure is to switch IOMMU
-    translation or ACS off. Batch size and memory have no part in it.
+    translation or ACS off. A container has 64 MB of /dev/shm: give it more (--shm-size). Batch size and memory have no part in it.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
-from gpudoctor.sdk import Finding, Gpus, Log, LogEvent, Trial, check, versions
-from gpudoctor_checks.said import by_hand, command, events, log_finding, stated, weigh_program
+from gpudoctor.sdk import Evidence, Finding, Gpus, Host, Log, LogEvent, Severity, Trial, check, versions
+from gpudoctor_checks.distribution.multi_gpu_hang import more_shared_memory
+from gpudoctor_checks.said import by_hand, command, container_of, events, log_finding, stated, unproven, weigh_program
 
 LINES_AFTER = 12  # policy: a step that ends prints more than this after NCCL was chosen
 HANGS_BEFORE = "2.3.7"  # NCCL release notes 2.3.7: bootstrap hang through reused sockets fixed
+SAID = 0.45  # policy: a sentence, and a deadlock of the program's own looks the same
+STANDS = re.compile(r"\b(?:stuck|hangs?|hung|hanging|stalls?|stalled|freezes?|frozen|stands? still)\b", re.IGNORECASE)
+SEVERAL = re.compile(
+    r"\b(?:two|three|four|eight|both|all|several|multiple|many|[2-9]|\d\d)\b[^.;]{0,20}\bGPUs\b|\bMirroredStrategy\b|\bmulti.?GPU\b",
+    re.IGNORECASE,
+)
+DEBUG = command(
+    "nccl-debug",
+    "Let NCCL say what fails",
+    "NCCL_DEBUG=INFO python train.py 2>&1 | grep -E 'NCCL (WARN|INFO)' | tail -n 40",
+    why="it names the call and the transport",
+)
 NO_P2P = command(
     "nccl-p2p-off",
     "Try without peer-to-peer; then IOMMU off",
@@ -52,15 +67,29 @@ NEWER_NCCL = command(
     cause="multi-gpu-hang",
     core=False,
 )
-def hang(log: Log, gpus: Gpus | None, baseline: Trial | None) -> Iterator[Finding]:
+def hang(log: Log, gpus: Gpus | None, host: Host | None, baseline: Trial | None) -> Iterator[Finding]:
     """Believe a fault of the kernel; a text that stops right after the choice of NCCL makes it likely."""
+    if full := events(log, "nccl_no_shm"):
+        summary, weight = "NCCL finds no room in /dev/shm.", weigh_program(0.9, baseline)
+        fix = more_shared_memory(host)
+        yield log_finding(summary, weight, full, fix, cause="multi-gpu-hang", know="df -h /dev/shm")
+        return
     faults, errors, used = events(log, "dma_fault"), events(log, "nccl_failed"), events(log, "nccl_used")
     stands = used and _ends_after(log, used[-1])
     nccl = stated(log, "nccl")
     old = versions.is_version(nccl) and not versions.at_least(nccl, HANGS_BEFORE)
-    if not faults and not errors and not stands and not old:
-        return
     several = gpus is None or len(gpus) != 1
+    if not faults and not errors and not stands and not old:
+        yield from _by_word(stated(log, "other"), baseline)
+        return
+    if not faults and container_of(host) and any(each.values.get("message") == "system" for each in errors):
+        summary, weight = (
+            "A system call of NCCL fails in a container: mostly /dev/shm is full.",
+            weigh_program(0.7, baseline),
+        )
+        fixes = (unproven(more_shared_memory(host)), unproven(DEBUG), unproven(NO_P2P))
+        yield log_finding(summary, weight, errors, *fixes, cause="multi-gpu-hang", know="df -h /dev/shm")
+        return
     yield log_finding(
         "The kernel refuses transfers between the GPUs."
         if faults
@@ -74,6 +103,25 @@ def hang(log: Log, gpus: Gpus | None, baseline: Trial | None) -> Iterator[Findin
         *((NEWER_NCCL, NO_P2P) if old and not faults else (NO_P2P, NO_IOMMU)),
         cause="multi-gpu-hang",
         know="NCCL_DEBUG=INFO NCCL_P2P_DISABLE=1 python train.py; sudo dmesg | grep -iE 'dmar|amd-vi'",
+    )
+
+
+def _by_word(other: str, trial: Trial | None) -> Iterator[Finding]:
+    """Judge what somebody says of several GPUs whose training stands still: a suspicion, and one run decides."""
+    if not STANDS.search(other) or not SEVERAL.search(other):
+        return
+    told = Evidence(label="said", value=other[:120], source="stated")
+    summary, weight = "Training on several GPUs stands still, by what is said.", weigh_program(SAID, trial)
+    yield log_finding(
+        summary,
+        weight,
+        (),
+        unproven(NO_P2P),
+        unproven(DEBUG),
+        cause="multi-gpu-hang",
+        severity=Severity.WARNING,
+        know="NCCL_DEBUG=INFO NCCL_P2P_DISABLE=1 python train.py; sudo dmesg | grep -iE 'dmar|amd-vi'",
+        more=(told,),
     )
 
 

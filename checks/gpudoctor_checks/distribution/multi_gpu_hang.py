@@ -78,7 +78,7 @@ def may_hang(
         words, severity, fix = (
             f"{len(gpus)} GPUs, but only {size / 2**20:.0f} MiB of shared memory.",
             Severity.WARNING,
-            _more_shared_memory(host),
+            more_shared_memory(host),
         )
     elif modes & TRANSLATING:
         words, severity, fix = f"An IOMMU stands between the {len(gpus)} GPUs.", Severity.INFO, PASS_THROUGH
@@ -107,7 +107,8 @@ def may_hang(
     )
 
 
-def _more_shared_memory(host: Host | None) -> Fix:
+def more_shared_memory(host: Host | None) -> Fix:
+    """Return how a container, a pod or a machine gets a larger /dev/shm."""
     kind = either(host.container, "none") if host is not None else "none"
     pod = kind == "kubernetes"
     return Fix(

@@ -41,6 +41,7 @@ from gpudoctor_checks.libraries.libraries_remedies import (
 )
 from gpudoctor_checks.libraries.provide import mend_runpath
 from gpudoctor_checks.said import (
+    by_hand,
     container_of,
     events,
     first,
@@ -53,6 +54,14 @@ from gpudoctor_checks.said import (
 )
 
 IN_CONTAINER = "nvidia-smi  # in the container: without an answer it has no GPU; with one its image lacks CUDA"
+# what WSL lays beside its libcuda in /usr/lib/wsl/lib; no distribution has them
+OF_WSL = ("libd3d12", "libdxcore")
+UPDATE_WSL = by_hand(
+    "update-wsl",
+    "Or update WSL, then start it anew",
+    "In Windows: wsl --update, then wsl --shutdown",
+    why="WSL brings these libraries itself",
+)
 BESIDE = 0.45  # policy: what ended the run is told elsewhere in the text
 
 
@@ -83,6 +92,9 @@ def not_opened(
     version = exact_version(release(tensorflow, log))
     if not named and not unnamed:
         return
+    if (of_wsl := _of_wsl(named, baseline)) is not None:
+        yield of_wsl
+        return
     if any("libcuda.so" in each.text for each in named) and not unnamed:
         cause = "wsl-libcuda" if on_wsl(host) else "missing-cuda-libs"
         weight = weigh_unusable(0.85, baseline)
@@ -111,6 +123,13 @@ def not_opened(
         cause="missing-cuda-libs",
         know="" if named else IN_CONTAINER if container_of(host) and first(log, "cudart_not_loaded") else NAME_IT,
     )
+
+
+def _of_wsl(named: tuple[LogEvent, ...], trial: Trial | None) -> Finding | None:
+    if not any(each.values.get("library", "").startswith(OF_WSL) for each in named):
+        return None
+    summary, weight = "WSL's own libraries, which its libcuda needs, are not found.", weigh_unusable(0.9, trial)
+    return log_finding(summary, weight, named, WSL_FIRST, UPDATE_WSL, cause="wsl-libcuda", know="ls /usr/lib/wsl/lib")
 
 
 def _graded(log: Log, fixes: Iterable[Fix]) -> tuple[Fix, ...]:

@@ -16,8 +16,22 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 
-from gpudoctor.sdk import Environment, Finding, Fix, Host, Log, Python, Severity, Trial, check, either, weigh_faulty
+from gpudoctor.sdk import (
+    Environment,
+    Finding,
+    Fix,
+    Host,
+    Log,
+    Python,
+    Severity,
+    TensorFlow,
+    Trial,
+    check,
+    either,
+    weigh_faulty,
+)
 from gpudoctor_checks.said import by_hand, command, container_of, events, log_finding, on_windows, stated
 
 FLAG = re.compile(r"--xla_gpu_cuda_data_dir=(\S+)")
@@ -45,6 +59,14 @@ PIP_NVCC = command(
     why="it brings libdevice and ptxas",
     minutes=5,
 )
+OLDEST_WHEELS = 11  # PyPI: nvidia-cuda-nvcc-cu11 is the first
+COPY_HERE = command(
+    "libdevice-beside-script",
+    "Put libdevice where XLA looks",
+    'cp "$(find "${CONDA_PREFIX:-/usr/local/cuda}" /usr/local/cuda* -name "libdevice*.10.bc" 2>/dev/null | head -n 1)" libdevice.10.bc',
+    why="XLA also looks in the folder it is started in; the CUDA of this release brings the file",
+    minutes=1,
+)
 SEE_ON_WINDOWS = 'echo %XLA_FLAGS% & where /R "%CUDA_PATH%" libdevice.10.bc'
 ON_WINDOWS = command(
     "libdevice-beside-script",
@@ -70,7 +92,12 @@ FULL_IMAGE = by_hand(
     core=False,
 )
 def lacking(
-    log: Log, env: Environment | None, python: Python | None, host: Host | None, baseline: Trial | None
+    log: Log,
+    env: Environment | None,
+    python: Python | None,
+    host: Host | None,
+    tensorflow: TensorFlow | None,
+    baseline: Trial | None,
 ) -> Iterator[Finding]:
     """Judge libdevice first: without it nothing compiles."""
     device, tool = events(log, "libdevice_missing"), events(log, "ptxas_missing")
@@ -97,7 +124,7 @@ def lacking(
         else "There is no ptxas: the driver compiles.",
         weigh_faulty(0.95 if device else 0.85 if tool else 0.55, baseline),
         lines,
-        *_fixes(log, python, host, only_ptxas=not device),
+        *_fixes(log, python, host, tensorflow, only_ptxas=not device),
         cause="xla-libdevice-ptxas",
         know=(SEE_ON_WINDOWS if on_windows(host) else SEE) if device else "",
         severity=Severity.ERROR if device else Severity.WARNING,
@@ -112,7 +139,18 @@ def _elsewhere(folder: str, env: Environment | None, python: Python | None) -> b
     return named is not None and f"/envs/{named[1]}" not in active
 
 
-def _fixes(log: Log, python: Python | None, host: Host | None, *, only_ptxas: bool) -> tuple[Fix, ...]:
+def _of_release(tensorflow: TensorFlow | None) -> Fix:
+    """Return the compiler of the CUDA that the release is built for; before CUDA 11 no wheel of it exists."""
+    cuda = either(tensorflow.cuda_version, None) if tensorflow is not None else None
+    major = (cuda or "").partition(".")[0]
+    if major == "11":
+        return replace(PIP_NVCC, text=PIP_NVCC.text.replace("-cu12", "-cu11"))
+    return COPY_HERE if major.isdecimal() and int(major) < OLDEST_WHEELS else PIP_NVCC
+
+
+def _fixes(
+    log: Log, python: Python | None, host: Host | None, tensorflow: TensorFlow | None, *, only_ptxas: bool
+) -> tuple[Fix, ...]:
     conda = stated(log, "conda") == "yes" or (python is not None and either(python.manager, "") == "conda")
-    tools = ON_WINDOWS if on_windows(host) else CONDA_NVCC if conda else PIP_NVCC
+    tools = ON_WINDOWS if on_windows(host) else CONDA_NVCC if conda else _of_release(tensorflow)
     return (FULL_IMAGE, tools) if only_ptxas and container_of(host) else (tools,)

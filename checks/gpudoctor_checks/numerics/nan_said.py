@@ -9,7 +9,7 @@ Why it matters
 
 How to fix
     Under mixed_float16: last layer and loss in float32; in a custom loop scale the loss (LossScaleOptimizer). Raw float16
-    layers: use the policy instead. One short run in float32 tells whether it is float16 at all.
+    layers: use the policy instead. A Keras older than such policies: a lower learning rate, clipped gradients. One short run in float32 tells whether it is float16 at all.
 """
 
 from __future__ import annotations
@@ -19,6 +19,16 @@ from collections.abc import Iterator
 from gpudoctor.sdk import Finding, Log, Severity, Trial, check
 from gpudoctor_checks.said import change, events, log_finding, unproven, weigh_program
 
+SMALLER_STEPS = unproven(
+    change(
+        "clip-gradients",
+        "A lower learning rate, or clipped gradients",
+        "optimizer = keras.optimizers.Adam(lr=1e-4, clipnorm=1.0)  # and look for NaN in the data: numpy.isnan(x).any()",
+        why="",
+        minutes=5,
+    ),
+    "where steps grow too large; the same data and seed show it again",
+)
 FLOAT32_OUTPUT = unproven(
     change(
         "float32-output",
@@ -52,7 +62,7 @@ FIND_OP = unproven(
     slug="nan-in-log",
     title="The log shows NaN or Inf in training",
     family="numerics",
-    cause="fp16-nan",
+    cause=("fp16-nan", "loss-not-finite"),
     core=False,
 )
 def not_a_number(log: Log, baseline: Trial | None) -> Iterator[Finding]:
@@ -61,6 +71,10 @@ def not_a_number(log: Log, baseline: Trial | None) -> Iterator[Finding]:
     if not found:
         return
     half = events(log, "half_precision", "mixed_precision_slow")
+    if not half and any("era" in each.values for each in found):
+        summary, weight = "The loss becomes NaN: steps too large, or bad data.", weigh_program(0.45, baseline)
+        yield log_finding(summary, weight, found, SMALLER_STEPS, cause="loss-not-finite", severity=Severity.WARNING)
+        return
     by_fit = any(each.values.get("metric") for each in found)  # fit() prints it, and compile() has scaled its loss
     yield log_finding(
         "NaN or Inf under float16: the range of the numbers is left."

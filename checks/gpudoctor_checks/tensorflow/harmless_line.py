@@ -2,7 +2,8 @@
 
 What it does
     Lists the lines of a text that are known noise: NUMA nodes, factories that register twice, TensorRT that is not
-    installed, CPU instructions, the end of a data set, the allocator's standing hint.
+    installed, CPU instructions, the end of a data set, the allocator's standing hint, a request for memory whose
+    caller says that it is not a failure.
 
 Why it matters
     People chase these lines for days, some of them bear an E. They are told apart from what is wrong, and no fix rests on
@@ -19,7 +20,9 @@ from collections.abc import Iterator
 from gpudoctor.sdk import Finding, Fix, Gain, Grade, Log, LogEvent, Severity, Trial, check
 from gpudoctor_checks.said import events, log_finding, weigh_program
 
+SOFT = "oom_soft"  # the allocator's words where the caller has another way
 MEANING = {
+    SOFT: "the operation took a way that needs less memory, as it says; a smaller batch may be faster, and nothing failed",
     "numa": "the kernel names no NUMA node for the GPU; nothing is lost",
     "duplicate-factory": "libraries register twice inside TensorFlow; the GPU is used all the same",
     "xla-devices": "an old kind of XLA device is not made; nobody needs it",
@@ -55,8 +58,8 @@ IGNORE = Fix(
 def harmless(log: Log, baseline: Trial | None) -> Iterator[Finding]:
     """Tell each kind of noise once."""
     topics: dict[str, list[LogEvent]] = {}
-    for event in events(log, "harmless"):
-        topics.setdefault(event.values.get("topic", ""), []).append(event)
+    for event in events(log, "harmless", SOFT):
+        topics.setdefault(SOFT if event.kind == SOFT else event.values.get("topic", ""), []).append(event)
     for topic, found in topics.items():
         yield log_finding(
             f"Not your problem (line {found[0].line}): {MEANING.get(topic, 'known noise')}.",

@@ -18,6 +18,7 @@ OLD_NUMPY = command(
     "python -m pip install 'numpy<1.24'",
     why="NumPy 1.24 took names away that this release still uses",
 )
+CHECK = "python -m pip check; python -m pip show tensorflow | grep -iE 'version|requires'"
 RIGHT_BINDING = command(
     "install-nvidia-ml-py",
     "Keep only the official NVML bindings",
@@ -76,6 +77,22 @@ def for_protobuf(version: str) -> Fix:
         "Install a protobuf that fits",
         f"python -m pip install 'protobuf{wanted}'",
         why="TensorFlow's generated code was made for it",
+    )
+
+
+def for_dependency(module: str, version: str) -> Fix:
+    """Return the cure of a package that TensorFlow imports: pip keeps a release's own bounds when it is asked for again."""
+    wanted = f"tensorflow=={version}" if versions.is_version(version) and version.count(".") > 1 else ""
+    text = (
+        f"python -m pip install '{wanted}'"
+        if wanted
+        else "python -m pip install \"tensorflow==$(python -m pip show tensorflow | sed -n 's/^Version: //p')\""
+    )
+    return command(
+        "install-dependencies",
+        f"Let pip bring the {module} that TensorFlow asks for",
+        f"{text}  # the same release again: only what does not fit is changed",
+        why="another package has moved it past what this TensorFlow was made for",
     )
 
 

@@ -1,7 +1,7 @@
 """GD351: the log of a run shows Python packages that do not fit.
 
 What it does
-    Reads what NumPy, protobuf, Keras and the import of TensorFlow itself print where versions do not fit each other.
+    Reads what NumPy, protobuf, Keras, the smaller packages that TensorFlow imports (ml_dtypes, ...) and the import of TensorFlow itself print where versions do not fit each other.
 
 Why it matters
     A TensorFlow built for NumPy 1 crashes beside NumPy 2 (wheels before 2.18), one built for an older protobuf or for Keras
@@ -20,11 +20,13 @@ from gpudoctor.sdk import Finding, Fix, Log, LogEvent, Severity, TensorFlow, Tri
 from gpudoctor_checks.said import command, events, first, log_finding, release
 from gpudoctor_checks.tensorflow.packages_remedies import (
     AVX,
+    CHECK,
     KERAS_3,
     OLD_NUMPY,
     RIGHT_BINDING,
     RUNTIME,
     SEE,
+    for_dependency,
     for_keras,
     for_numpy,
     for_protobuf,
@@ -45,7 +47,7 @@ INSTALL = command(
     slug="packages-clash-in-log",
     title="The log shows packages that do not fit",
     family="tensorflow",
-    cause=("numpy2", "protobuf", "keras3", "pynvml", "tensorflow-absent"),
+    cause=("numpy2", "protobuf", "keras3", "pynvml", "dependency-misfit", "tensorflow-absent"),
     core=False,
 )
 def clash(log: Log, tensorflow: TensorFlow | None, baseline: Trial | None) -> Iterator[Finding]:
@@ -63,6 +65,12 @@ def clash(log: Log, tensorflow: TensorFlow | None, baseline: Trial | None) -> It
         yield log_finding(summary, weight, protobuf, for_protobuf(version), cause="protobuf")
     if keras:
         yield _keras(keras, version, weight)
+    misfit = events(log, "dependency_misfit")
+    if misfit and not numpy:
+        module = misfit[0].values["module"]
+        summary = f"The installed {module} does not fit what imports it."
+        fix = for_dependency(module, version)
+        yield log_finding(summary, weigh_faulty(0.8, baseline), misfit, fix, cause="dependency-misfit", know=CHECK)
     binding = events(log, "nvml_binding")
     if binding:
         summary = "Another package shadows the official NVML bindings."
@@ -70,7 +78,10 @@ def clash(log: Log, tensorflow: TensorFlow | None, baseline: Trial | None) -> It
     told = events(log, "tensorflow_absent")
     # the line that names the reason outranks the sentence that every failed import ends with
     absent = next((each for each in told if each.values.get("why") != "import"), first(log, "tensorflow_absent"))
-    if absent is not None and not numpy and not protobuf and not keras:
+    driver = any(each.values.get("library", "").startswith("libcuda.so") for each in events(log, "dlopen_failed"))
+    if driver and absent is not None and absent.values.get("why") == "import":
+        return  # TensorFlow 1.x opens the driver's library when it is imported: see GD155
+    if absent is not None and not numpy and not protobuf and not keras and not misfit:
         yield _absent(absent, weight if absent.values.get("why") == "absent" else weigh_faulty(0.7, baseline))
 
 

@@ -9,7 +9,7 @@ Why it matters
 
 How to fix
     Take a release that has a wheel for this Python, or make an environment with a Python that the release supports. pip
-    itself is not at fault.
+    itself is not at fault. On native Windows there is no tensorflow-gpu after 2.10: TensorFlow inside WSL2.
 """
 
 from __future__ import annotations
@@ -19,7 +19,9 @@ from collections.abc import Iterator
 from gpudoctor.sdk import (
     Evidence,
     Finding,
+    Host,
     Log,
+    LogEvent,
     Python,
     Trial,
     check,
@@ -28,7 +30,9 @@ from gpudoctor.sdk import (
     versions,
     weigh_faulty,
 )
-from gpudoctor_checks.said import events, log_finding, stated
+from gpudoctor_checks.said import events, log_finding, on_windows, stated
+from gpudoctor_checks.tensorflow.cpu_build import LAST_NATIVE
+from gpudoctor_checks.tensorflow.cpu_build_said import FIRST_WITHOUT, WSL
 from gpudoctor_checks.tensorflow.wheel_remedies import VERSION, fixes_for
 
 
@@ -37,10 +41,10 @@ from gpudoctor_checks.tensorflow.wheel_remedies import VERSION, fixes_for
     slug="no-wheel-in-log",
     title="The log shows: no wheel for this Python",
     family="tensorflow",
-    cause="python-tf-wheel",
+    cause=("python-tf-wheel", "windows-native"),
     core=False,
 )
-def no_wheel(log: Log, python: Python | None, baseline: Trial | None) -> Iterator[Finding]:
+def no_wheel(log: Log, python: Python | None, host: Host | None, baseline: Trial | None) -> Iterator[Finding]:
     """Compare what was asked for with what pip saw."""
     found = events(log, "no_wheel")
     if not found:
@@ -48,6 +52,15 @@ def no_wheel(log: Log, python: Python | None, baseline: Trial | None) -> Iterato
         return
     own = (either(python.version, "") if python is not None else "") or stated(log, "python")
     wanted = next((match[0] for each in found if (match := VERSION.search(each.values.get("wanted", "")))), "")
+    if (
+        on_windows(host)
+        and any(_of_gpu(each) for each in found)
+        and wanted
+        and versions.at_least(wanted, FIRST_WITHOUT)
+    ):
+        summary, weight = f"TensorFlow {wanted} has no CUDA build for native Windows.", weigh_faulty(0.93, baseline)
+        yield log_finding(summary, weight, found, WSL, LAST_NATIVE, cause="windows-native")
+        return
     seen = next((each.values["versions"] for each in found if each.values.get("versions")), "")
     yield log_finding(
         f"TensorFlow {wanted} has no wheel for this Python{f' ({own})' if own else ''}.".replace(
@@ -60,6 +73,10 @@ def no_wheel(log: Log, python: Python | None, baseline: Trial | None) -> Iterato
         more=(Evidence(label="pip saw", value=seen[:120] or "none", source="log"),),
         know="" if own else "python --version",
     )
+
+
+def _of_gpu(event: LogEvent) -> bool:
+    return event.values.get("package", "").replace("_", "-") == "tensorflow-gpu"
 
 
 def _by_facts(log: Log, trial: Trial | None) -> Iterator[Finding]:

@@ -12,6 +12,12 @@ DEVICE = (
     rf"(?:, compute capability: (?P<compute_capability>{CAPABILITY}))?"
 )
 
+
+def dotted_capability(values: dict[str, str]) -> dict[str, str]:
+    """Return the two numbers of TF 1.x as one compute capability."""
+    return {"gpu": values["gpu"], "compute_capability": f"{values['major']}.{values['minor']}"}
+
+
 ROWS = (
     row(
         "gpu_skipped",
@@ -48,6 +54,12 @@ ROWS = (
         "gpu_found",
         "Capability: ",
         rf"(?:pciBusID: (?P<pci>[0-9A-Fa-f:.]{{5,20}}) )?name: (?P<gpu>[^\n]{{1,80}}?) computeCapability: (?P<compute_capability>{CAPABILITY})",
+    ),
+    row(  # TF 1.4 to 2.0
+        "gpu_found",
+        "memoryClockRate",
+        r"name: (?P<gpu>[^\n]{1,80}?) major: (?P<major>\d{1,2}) minor: (?P<minor>\d) memoryClockRate",
+        refine=dotted_capability,
     ),
     row("no_supported_device", "vices found for platform", r"no supported devices found for platform CUDA"),
     row(

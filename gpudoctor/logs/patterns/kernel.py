@@ -14,6 +14,7 @@ ROWS = (
     ),
     row("gpu_lost", "GPU has fallen", r"GPU has fallen off the bus"),
     row("gpu_lost", "NVRM: fallen off", r"NVRM: fallen off the bus and is not responding"),
+    row("gpu_lost", "NVRM: GPU ", r"NVRM: GPU (?:at )?[0-9A-Fa-f:.]{5,20} has fallen off the bus"),
     row("gpu_lost", "GPU is lost", r"GPU is lost"),
     row(
         "gpu_lost",
@@ -84,6 +85,11 @@ ROWS = (
         "pod_waits",
         "Insufficient nvidia.com/",
         r"(?P<nodes>\d{1,5}) Insufficient (?P<resource>nvidia\.com/[\w.\-]{1,40}\w)",
+    ),
+    row(
+        "nvml_failed",
+        "vidia-container-cli: ",
+        r"nvidia-container-cli: [^\n]{0,60}nvml error: (?P<error>driver/library version mismatch)",
     ),
     row(
         "container_runtime",

@@ -21,7 +21,7 @@ ROWS = (
         "Allocator (",
         # TF's own words: the caller does not take it for a failure (it tries a way that needs less)
         rf"Allocator \((?P<allocator>[^)\n]{{1,60}})\) ran out of memory trying to allocate (?P<asked>{SIZE})"
-        r"(?: from the \w{1,20} end)? with freed_by_count=\d{1,20}\.\s{1,4}The caller indicates that this is not a failure",
+        r"(?: from the \w{1,20} end)?(?: with freed_by_count=\d{1,20})?\.\s{1,4}The caller indicates that this is not a failure",
     ),
     row(
         OOM,

@@ -4,18 +4,21 @@ from __future__ import annotations
 
 from gpudoctor.logs.pattern import row
 
-NUMPY, PROTOBUF, KERAS, ABSENT, NO_WHEEL = (
+NUMPY, PROTOBUF, KERAS, ABSENT, NO_WHEEL, MISFIT = (
     "numpy_clash",
     "protobuf_clash",
     "keras_clash",
     "tensorflow_absent",
     "no_wheel",
+    "dependency_misfit",
 )
+IMPORTED = "ml_dtypes|typing_extensions|flatbuffers|gast|wrapt|astunparse|opt_einsum|termcolor|h5py"
 PACKAGE = r"(?P<package>tensorflow(?:[-_](?:gpu|cpu|intel|macos))?|tf[-_]nightly(?:[-_]gpu)?)(?:\[[\w,\-]{1,40}\])?"
 
 ROWS = (
     row(NUMPY, "NumPy 1.x", r"compiled using NumPy 1\.x cannot be run in"),
     row(NUMPY, "NumPy 2.", r"NumPy (?P<numpy>2\.\d{1,2}\.\d{1,2}\w{0,6}) as it may crash"),
+    row(NUMPY, "downgrade to 'numpy<2'", r"downgrade to 'numpy<2' or try to upgrade the affected module"),
     row(NUMPY, "ARRAY_API not found", r"_ARRAY_API not found"),
     row(NUMPY, "NumPy 2.0 release", r"was removed in the NumPy 2\.0 release"),
     row(NUMPY, "y.dtype size", r"numpy\.dtype size changed, may indicate binary incompatibility"),
@@ -30,6 +33,13 @@ ROWS = (
         "bute '",
         r"module 'numpy' has no attribute '(?P<attribute>object|bool|int|float|complex|str|typeDict)'",
         why="alias",
+    ),
+    # what TensorFlow imports before anything of its own (knowledge/import_names); NumPy, protobuf and Keras have rows above
+    row(MISFIT, "bute '", rf"module '(?P<module>{IMPORTED})' has no attribute '(?P<attribute>\w{{1,60}})'"),
+    row(
+        MISFIT,
+        "ImportError: cannot import",
+        rf"cannot import name '(?P<attribute>\w{{1,60}})' from '(?P<module>{IMPORTED})'",
     ),
     row("nvml_binding", "The pynvml package", r"The pynvml package is deprecated\. Please install nvidia-ml-py"),
     row("nvml_binding", "bute '", r"module 'pynvml' has no attribute '(?P<attribute>\w{1,60})'"),

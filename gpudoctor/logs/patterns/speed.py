@@ -35,6 +35,10 @@ ROWS = (
         "Collective all_reduce tensors",
         r"Collective all_reduce tensors: \d{1,6} all_reduces[^\n]{0,120}NCCL",
     ),
+    # NCCL's words where /dev/shm is full (its shm.h); a container has 64 MB of it unless asked for more
+    row("nccl_no_shm", "NCCL WARN", r"NCCL WARN Call to posix_fallocate failed ?: No space left on device"),
+    row("nccl_no_shm", "NCCL WARN", r"NCCL WARN Error while creating shared memory segment"),
+    row("nccl_no_shm", "Error while creating shared", r"Error while creating shared memory segment /dev/shm/nccl"),
     row("nccl_failed", "NCCL WARN", r"NCCL WARN (?P<message>[^\n]{1,160})"),
     row("nccl_failed", "NCCL operation", r"NCCL operation \S{1,60} failed[^\n]{0,120}"),
     row("nccl_failed", "NCCL: ", r"NCCL: unhandled (?P<message>\w{1,20}) error"),

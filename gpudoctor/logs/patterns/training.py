@@ -33,6 +33,8 @@ ROWS = (
         metric="loss",
         value="invalid",
     ),
+    # Keras before 2.0.9 prints no time for each step, and no float16 policy existed then (it came with TensorFlow 2.1)
+    row("nan_loss", ": nan", r"\] - \d{1,6}s - (?P<metric>loss): (?P<value>nan)\b", era="before float16 policies"),
     *(  # an anchor of its own for each way to write it: "nan" alone begins with one of the commonest letters
         row(
             "nan_loss",
