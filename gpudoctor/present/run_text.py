@@ -103,7 +103,7 @@ def _verdict(report: Report, run: Run, style: Style) -> Iterator[str]:
         yield style.bold(shorten(words, WIDTH))
     yield from _bars(times)
     yield from _wrapped(f"{_methods(times)}; device plane: {times.device_plane}", "  ")
-    for gpu in (run.machine.gpus if run.machine is not None else ())[:2]:
+    for gpu in (run.machine.held(run.settings) if run.machine is not None else ())[:2]:
         yield from _wrapped(_gpu(gpu), "  ")
 
 

@@ -7,6 +7,7 @@ from dataclasses import replace
 from gpudoctor.diagnose import registry
 from gpudoctor.diagnose.run_report import report_of_run
 from gpudoctor.model.session import GpuSample, Session
+from gpudoctor.present import run_text
 from gpudoctor.tui.views.lines import text_of
 from gpudoctor.tui.views.why import why_lines
 from tests.profile.timelines import recorded
@@ -27,6 +28,7 @@ def beside_a_hot_gpu(session: Session) -> Session:
 
 def test_a_training_on_the_cpu_is_told_that_first_and_nothing_of_the_hot_gpu_beside_it() -> None:
     report = report_of_run(beside_a_hot_gpu(recorded("slow-callback")), registry.load().checks)
+    assert "J/step" not in run_text.render(report)
     codes = [each.code for each in report.findings]
     assert "GD620" in codes
     assert "GD811" not in codes
