@@ -14,7 +14,8 @@ How to fix
     XLA. Memory in pieces: see GD402. Else a smaller batch, the same batch in parts whose gradients are added up, float16
     activations, or the layer with most weights on the CPU; each is shown with the peak that the dump lets predict. A dump
     bounds the need from below: the request that failed need not be the step's last. A memory limit is no way out there: it
-    makes the pool smaller. Where the text does not tell, measure first.
+    makes the pool smaller. Where the text does not tell, measure first. On a board where GPU and CPU share their memory
+    (Jetson): see it with tegrastats, end the desktop, give the CPU's side swap, and limit the pool.
 """
 
 from __future__ import annotations
@@ -29,6 +30,7 @@ from gpudoctor_checks.memory.growth_said import GROW
 from gpudoctor_checks.memory.memory_limit import beside_another, reserve
 from gpudoctor_checks.memory.memory_remedies import FREE_GPU, MEASURE, ON_CPU, SMALLER, WHO, WITHOUT_XLA
 from gpudoctor_checks.memory.oom_events import SLIVER_BYTES, held_before, number, on_host, one_array
+from gpudoctor_checks.memory.shared_board import for_board, on_board
 from gpudoctor_checks.memory.ways_out import ways
 from gpudoctor_checks.said import events, first, log_finding, stated, unproven, weigh_program
 
@@ -48,6 +50,13 @@ SAID_SHARED = 0.5
     core=False,
 )
 def ran_out(log: Log, gpus: Gpus | None, baseline: Trial | None) -> Iterator[Finding]:
+    """Say what the lines show, with the remedies of a board where GPU and CPU share their memory."""
+    board = on_board(gpus)
+    for each in _by_lines(log, gpus, baseline):
+        yield for_board(each, reserve(gpus)) if board else each
+
+
+def _by_lines(log: Log, gpus: Gpus | None, baseline: Trial | None) -> Iterator[Finding]:
     """Ask in the order in which one cause would hide the next."""
     dumps = [each for each in events(log, "oom") if "dump" in each.values or not on_host(each)]
     device = events(log, "oom_device")
