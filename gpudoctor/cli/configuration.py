@@ -6,6 +6,7 @@ An unknown key is an error with the nearest right name: a setting that is silent
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -16,11 +17,21 @@ from typing import Any, TypeGuard, cast
 from gpudoctor.cli.read_file import read_bounded
 from gpudoctor.errors import UsageError
 from gpudoctor.model.finding import Severity
+from gpudoctor.present.style import printable
 
 MAX_BYTES = 8 * 1024 * 1024  # a pyproject.toml of a megabyte is already strange
 FAIL_ON = ("error", "warning", "info", "never")
 SEVERITY = "severity"  # what every rule has; the rest are thresholds of the check
 KEYS = ("select", "ignore", "fail-on", "strict", "timeout", "python", "rules")
+SWITCH = {"1": True, "true": True, "yes": True, "on": True, "0": False, "false": False, "no": False, "off": False}
+# Variables of ours that are no settings: they are read elsewhere, by the agent, the tests and the measurements.
+OTHER_VARIABLES = frozenset(
+    {
+        "GPUDOCTOR_BENCHMARK", "GPUDOCTOR_CI_SCRATCH", "GPUDOCTOR_DEBUG", "GPUDOCTOR_NEW_PICTURES", "GPUDOCTOR_OFF",
+        "GPUDOCTOR_SPOOL", "GPUDOCTOR_SYSROOT", "GPUDOCTOR_WINDOWS",
+    }
+)  # fmt: skip
+OURS, OF_TESTS = "GPUDOCTOR_", "GPUDOCTOR_TEST_"
 Table = dict[str, Any]  # a TOML table: values of any TOML type, checked key by key
 
 
@@ -46,6 +57,7 @@ def load(*, folder: Path, environ: Mapping[str, str]) -> Settings:
 
     Raises UsageError naming file and key for anything that cannot be used.
     """
+    warn_of_unknown_variables(environ)
     return _settings(merged(folder=folder, environ=environ))
 
 
@@ -62,7 +74,7 @@ def _tables(folder: Path, environ: Mapping[str, str]) -> Iterator[tuple[str, Tab
     """Yield the sources from the weakest to the strongest."""
     home = environ.get("XDG_CONFIG_HOME") or str(Path("~/.config").expanduser())
     user = Path(home) / "gpudoctor" / "gpudoctor.toml"
-    if user.is_file():
+    if _is_there(user):
         yield str(user), read_toml(user)
     project = _project_file(folder)
     if project is not None:
@@ -74,7 +86,7 @@ def _tables(folder: Path, environ: Mapping[str, str]) -> Iterator[tuple[str, Tab
 def _project_file(folder: Path) -> tuple[str, Table] | None:
     for place in (folder, *folder.parents):
         own = place / "gpudoctor.toml"
-        if own.is_file():
+        if _is_there(own):
             return str(own), read_toml(own)
         shared = place / "pyproject.toml"
         if shared.is_file():
@@ -84,6 +96,26 @@ def _project_file(folder: Path) -> tuple[str, Table] | None:
             section: object = tool.get("gpudoctor", {}) if _is_table(tool) else {}
             return f"{shared} [tool.gpudoctor]", _table(str(shared), section)
     return None
+
+
+def _is_there(path: Path) -> bool:
+    """Return whether the file exists; what bears the name and is no file would be ignored silently otherwise."""
+    if path.is_file():
+        return True
+    if os.path.lexists(path):
+        kind = "a link that leads to no file" if path.is_symlink() else "not a file"
+        raise UsageError(f"{path}: {kind}; remove it, or put the settings there")
+    return False
+
+
+def warn_of_unknown_variables(environ: Mapping[str, str]) -> None:
+    """Tell on stderr of a GPUDOCTOR_ variable that nothing reads: a misspelt one changes nothing, and nobody sees why."""
+    known = {_variable(key) for key in KEYS if key != "rules"} | OTHER_VARIABLES
+    for name in sorted(environ):
+        if name.startswith(OURS) and not name.startswith(OF_TESTS) and name not in known:
+            close = get_close_matches(name, sorted(known), n=1)
+            hint = f"; did you mean {close[0]}?" if close else ""
+            sys.stderr.write(f"gpudoctor: {printable(name)} is not read by anything{hint}\n")
 
 
 def _variables(environ: Mapping[str, str]) -> Iterator[tuple[str, Any]]:
@@ -101,7 +133,9 @@ def _as_toml_would(key: str, text: str) -> Any:
     if key in {"select", "ignore"}:
         return [each.strip() for each in text.split(",")]
     if key == "strict":
-        return text.lower() in {"1", "true", "yes", "on"}
+        if text.lower() not in SWITCH:
+            raise UsageError(f"GPUDOCTOR_STRICT: one of {', '.join(SWITCH)} is expected, not {text!r:.80}")
+        return SWITCH[text.lower()]
     if key == "timeout":
         try:
             return float(text)
@@ -124,7 +158,7 @@ def read_toml(path: Path) -> Table:
     else:
         import tomli as tomllib  # noqa: PLC0415  # the same parser before 3.11
     try:
-        return tomllib.loads(_bytes_of(path).decode())
+        return tomllib.loads(_bytes_of(path).decode("utf-8-sig"))
     except UnicodeDecodeError as error:
         raise UsageError(f"{path}: not UTF-8 (byte {error.start}); save the file as UTF-8") from error
     except ValueError as error:  # TOML's own error is one; so is that of a number with thousands of digits

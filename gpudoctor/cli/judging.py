@@ -17,9 +17,8 @@ from gpudoctor.diagnose import registry
 from gpudoctor.diagnose.begun import Begun
 from gpudoctor.diagnose.gate import exit_code
 from gpudoctor.diagnose.registry import AnyCheck, Registry
-from gpudoctor.diagnose.selection import nearest, select
-from gpudoctor.diagnose.tuning import tuned
-from gpudoctor.errors import UsageError
+from gpudoctor.diagnose.selection import select
+from gpudoctor.diagnose.tuning import no_such, tuned
 from gpudoctor.model.report import Report
 
 
@@ -62,5 +61,5 @@ def with_rules(known: Registry, settings: Settings) -> Registry:
     codes = {each.code for each in known.checks}
     for code in settings.severities:
         if code not in codes:
-            raise UsageError(f"rules.{code}: no check has this code{nearest(known.checks, code)}")
+            raise no_such(known, code)
     return tuned(known, settings.thresholds)

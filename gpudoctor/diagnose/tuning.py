@@ -23,10 +23,18 @@ def tuned(known: Registry, moved: Moved) -> Registry:
     codes = {each.code for each in known.checks}
     for code in moved:
         if code not in codes:
-            raise UsageError(f"rules.{code}: no check has this code{nearest(known.checks, code)}")
+            raise no_such(known, code)
     if not moved:
         return known
     return replace(known, checks=tuple(_tuned(each, moved.get(each.code, {})) for each in known.checks))
+
+
+def no_such(known: Registry, code: str) -> UsageError:
+    """Return the error for a rule that no check's code fits, with the code where it is a check's name."""
+    named = next((each.code for each in known.checks if each.slug == code.lower()), "")
+    if named:
+        return UsageError(f"rules.{code}: rules go by the check's code: write [rules.{named}]")
+    return UsageError(f"rules.{code}: no check has this code{nearest(known.checks, code)}")
 
 
 def _tuned(check: AnyCheck, moved: Mapping[str, Any]) -> AnyCheck:
