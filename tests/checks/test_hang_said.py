@@ -16,3 +16,21 @@ def test_faults_of_the_iommu() -> None:
 def test_an_nccl_that_hangs() -> None:
     finding = found(hang, "Epoch 1/2", tf="2.0.0-alpha0 (NCCL 2.3.5-5)")
     assert (finding.cause, finding.fixes[0].id) == ("multi-gpu-hang", "upgrade-nccl")
+
+
+def test_nccl_without_shared_memory_asks_for_more_of_it() -> None:
+    finding = found(hang, "NCCL WARN Call to posix_fallocate failed : No space left on device", container="docker")
+    assert finding.fixes[0].id == "more-shared-memory"
+    assert "--shm-size" in finding.fixes[0].text
+
+
+def test_a_system_error_of_nccl_in_a_container_is_first_taken_for_too_little_shared_memory() -> None:
+    line = "NCCL: unhandled system error. Set NCCL_DEBUG=WARN for detail"
+    assert found(hang, line, container="docker").fixes[0].id == "more-shared-memory"
+    assert found(hang, line).fixes[0].id == "nccl-p2p-off"
+
+
+def test_several_gpus_that_stand_still_by_word_are_a_suspicion() -> None:
+    finding = found(hang, "", other="it gets stuck in the first step with more than two GPUs")
+    assert (finding.cause, finding.fixes[0].id) == ("multi-gpu-hang", "nccl-p2p-off")
+    assert finding.confidence < 0.5

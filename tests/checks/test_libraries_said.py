@@ -59,3 +59,8 @@ def test_on_windows_the_dll_names_its_version_and_no_linux_extra_is_advised() ->
     )
     assert [each.id for each in finding.fixes] == ["install-matching-cuda"]
     assert "CUDA 11.0" in finding.fixes[0].text
+
+
+def test_what_wsl_brings_itself_is_not_installed_from_elsewhere() -> None:
+    finding = found(not_opened, "ImportError: libd3d12.so: cannot open shared object file: No such file or directory")
+    assert (finding.cause, finding.fixes[0].id) == ("wsl-libcuda", "wsl-libcuda-first")

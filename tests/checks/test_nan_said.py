@@ -16,3 +16,8 @@ def test_fit_scales_its_loss_itself() -> None:
 def test_a_loop_of_its_own_has_to_scale() -> None:
     finding = found(not_a_number, "RuntimeError: NAN Error in iteration 248")
     assert (finding.cause, finding.fixes[0].id) == ("fp16-nan", "scale-loss-in-loop")
+
+
+def test_a_keras_older_than_float16_policies_is_not_told_of_float16() -> None:
+    finding = found(not_a_number, "9595/9595 [=====] - 1s - loss: nan - acc: 0.4117")
+    assert (finding.cause, finding.fixes[0].id) == ("loss-not-finite", "clip-gradients")

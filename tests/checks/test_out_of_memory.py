@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from gpudoctor_checks.memory.out_of_memory import ran_out
 from tests.checks.texts import FAULTY, found, nothing, text_case
 
@@ -65,3 +67,18 @@ def test_two_notebooks_on_one_gpu_are_told_by_words_alone() -> None:
     finding = found(ran_out, other="two Jupyter notebooks on one GPU")
     assert (finding.cause, finding.fixes[0].id) == ("other-process", "end-other-process")
     assert nothing(ran_out, other="a GPU of another make")
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "failed to allocate 3.92G (4213000192 bytes) from device: CUDA_ERROR_OUT_OF_MEMORY",
+        "OOM when allocating tensor with shape[256] and type float on /job:localhost/replica:0/task:0/device:GPU:0 by allocator GPU_0_bfc",
+    ],
+)
+def test_a_board_that_shares_its_memory_is_not_sent_to_nvidia_smi(line: str) -> None:
+    finding = found(ran_out, line, gpu="Jetson Nano")
+    told = [each.text for each in finding.fixes] + [str(each.value) for each in finding.evidence]
+    assert not any("nvidia-smi" in each for each in told)
+    assert any("tegrastats" in each for each in told)
+    assert {"free-shared-memory", "add-swap", "memory-limit"} <= {each.id for each in finding.fixes}

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from gpudoctor_checks.tensorflow.packages_said import clash
 from tests.checks.texts import FAULTY, found, text_case
 
@@ -72,3 +74,16 @@ def test_a_dll_that_cannot_start_lacks_the_runtime() -> None:
         "Failed to load the native TensorFlow runtime.",
     )
     assert (finding.cause, finding.fixes[0].id) == ("tensorflow-absent", "install-vc-runtime")
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "AttributeError: module 'ml_dtypes' has no attribute 'float8_e4m3b11'",
+        "ImportError: cannot import name 'TypeIs' from 'typing_extensions' (/x/typing_extensions.py)",
+    ],
+)
+def test_a_package_that_tensorflow_imports_is_brought_back_by_the_same_release(line: str) -> None:
+    finding = found(clash, line, tf="2.14.1")
+    assert (finding.cause, finding.fixes[0].id) == ("dependency-misfit", "install-dependencies")
+    assert "tensorflow==2.14.1" in finding.fixes[0].text

@@ -54,3 +54,10 @@ def test_a_program_for_tensorflow_1_is_not_sent_to_2() -> None:
     )
     assert finding.fixes[0].id == "older-python"
     assert "python3.7" in finding.fixes[0].text
+
+
+def test_tensorflow_gpu_of_native_windows_ends_with_2_10() -> None:
+    line = "ERROR: No matching distribution found for tensorflow-gpu==2.12.0"
+    finding = found(no_wheel, line, os="Windows 11", python="3.10.10")
+    assert (finding.cause, finding.fixes[0].id) == ("windows-native", "install-in-wsl")
+    assert found(no_wheel, line, os="Ubuntu 22.04", python="3.10.10").cause == "python-tf-wheel"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from gpudoctor_checks.libraries.xla_tools_said import lacking
 from tests.checks.texts import FAULTY, found, text_case
 
@@ -23,3 +25,17 @@ def test_a_flag_that_points_elsewhere_is_turned() -> None:
 def test_a_base_image_has_no_ptxas() -> None:
     finding = found(lacking, "Couldn't invoke ptxas --version", container_image="nvidia/cuda:10.1-base")
     assert (finding.cause, finding.fixes[0].id) == ("xla-libdevice-ptxas", "image-with-ptxas")
+
+
+@pytest.mark.parametrize(
+    ("tf", "fix", "text"),
+    [
+        ("1.15.0", "libdevice-beside-script", "libdevice.10.bc"),
+        ("2.10.0", "install-cuda-nvcc", "-cu11"),
+        ("2.17.0", "install-cuda-nvcc", "-cu12"),
+    ],
+)
+def test_the_compiler_is_of_the_cuda_that_the_release_is_built_for(tf: str, fix: str, text: str) -> None:
+    finding = found(lacking, "InternalError: libdevice not found at ./libdevice.10.bc", tf=tf)
+    assert finding.fixes[0].id == fix
+    assert text in finding.fixes[0].text

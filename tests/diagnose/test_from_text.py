@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import pytest
+
 from gpudoctor.diagnose import registry
 from gpudoctor.diagnose.engine import diagnose
 from gpudoctor.diagnose.from_text import judge_text, overlaid
 from gpudoctor.logs.facts import snapshot_of
 from gpudoctor.logs.reader import read_events
 from gpudoctor.logs.stated import read_facts
+from gpudoctor.model.observed import LogEvent
 from gpudoctor.model.snapshot import Snapshot
 from tests.checks.machines import healthy_h100
 
@@ -42,3 +45,14 @@ def test_the_driver_of_an_old_text_is_not_called_old_by_the_calendar() -> None:
 def test_nothing_told_is_unknown_never_healthy() -> None:
     assert judge_text(snapshot_of(()), CHECKS).summary.status.value == "unknown"
     assert judge_text(replace(Snapshot(), log=None), CHECKS).summary.status.value == "unknown"
+
+
+@pytest.mark.parametrize(
+    ("line", "maker"),
+    [("Check failed: err == hipSuccess (98 vs. 0)", "AMD"), ("Metal device set to: Apple M1", "Apple")],
+)
+def test_a_gpu_of_another_maker_is_told_and_not_judged(line: str, maker: str) -> None:
+    read = (*read_events([line]), LogEvent(kind="text_end", text="", line=1))
+    report = judge_text(snapshot_of(read), registry.load().checks)
+    assert report.findings == ()
+    assert maker in report.summary.headline
