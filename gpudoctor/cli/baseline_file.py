@@ -17,4 +17,4 @@ def read(path: str) -> Baseline:
 
 def write(path: str, baseline: Baseline) -> None:
     """Write the file. Raises OutputError."""
-    write_file(path, dumps(to_builtins(baseline, {})) + "\n")
+    write_file(path, dumps(to_builtins(baseline, {})) + "\n", option="--write-baseline")

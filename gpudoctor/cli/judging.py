@@ -51,7 +51,8 @@ class Judging:
         """Write the report where it is wanted and return the exit code."""
         signed = self._begun.signed(replace(report, fail_on=self.fail_on), target)
         if self._arguments.save_snapshot:
-            write_file(self._arguments.save_snapshot, dumps(snapshot_to_builtins(signed.snapshot)) + "\n")
+            content = dumps(snapshot_to_builtins(signed.snapshot)) + "\n"
+            write_file(self._arguments.save_snapshot, content, option="--save-snapshot")
         outputs.write(self.outputs, signed, verbose=self._arguments.verbose, target_shown=target_shown)
         return exit_code(signed)
 

@@ -36,11 +36,11 @@ def _guarded(write: Callable[[], object]) -> None:
         raise OutputError(f"stdout: cannot be written ({error.strerror or error}); choose a file with -o") from error
 
 
-def write_file(path: str, text: str) -> None:
-    """Write the file whole, or leave what was there untouched. Raises OutputError."""
+def write_file(path: str, text: str, *, option: str = "-o") -> None:
+    """Write the file whole, or leave what was there untouched. Raises OutputError, naming the option that chose the place."""
     target = Path(path)
     if target.exists() and not target.is_file():
-        _into_special(target, text)
+        _into_special(target, text, option)
         return
     scratch = target.with_name(f".{target.name}.part")
     try:
@@ -49,15 +49,15 @@ def write_file(path: str, text: str) -> None:
     except OSError as error:
         scratch.unlink(missing_ok=True) if target.parent.is_dir() else None
         raise OutputError(
-            f"{path}: cannot be written ({error.strerror or error}); choose another place with -o"
+            f"{path}: cannot be written ({error.strerror or error}); choose another place with {option}"
         ) from error
 
 
-def _into_special(target: Path, text: str) -> None:
+def _into_special(target: Path, text: str, option: str) -> None:
     """Write into a device or pipe (`-o /dev/stderr`), which must not be replaced."""
     try:
         target.write_text(text, encoding="utf-8")
     except OSError as error:
         raise OutputError(
-            f"{target}: cannot be written ({error.strerror or error}); choose another place with -o"
+            f"{target}: cannot be written ({error.strerror or error}); choose another place with {option}"
         ) from error

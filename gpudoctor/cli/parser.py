@@ -7,6 +7,7 @@ import re
 import sys
 from collections.abc import Callable, Sequence
 from difflib import get_close_matches
+from itertools import zip_longest
 from typing import NoReturn, cast
 
 from gpudoctor import __version__
@@ -16,6 +17,19 @@ from gpudoctor.errors import UsageError
 
 OPTION = re.compile(r"--[a-z][\w-]*")
 WITH_VALUE = frozenset({"--python", "--session", "--json", "--fail-on"})  # options of `run` that take a word
+NAMES_A_FILE = frozenset(
+    {
+        "-o",
+        "--output",
+        "--snapshot",
+        "--save-snapshot",
+        "--baseline",
+        "--write-baseline",
+        "--log",
+        "--python",
+        "--session",
+    }
+)
 DESCRIPTION = "Why TensorFlow does not use your GPU, why it is slow, and which change helps how much."
 EPILOG = "Exit codes: 0 nothing at or above --fail-on, 1 findings, 2 usage, 3 expectation not met, 70 internal error."
 COMMANDS: dict[str, tuple[str, Callable[[argparse.ArgumentParser], None]]] = {
@@ -60,9 +74,18 @@ def parse(words: Sequence[str]) -> Arguments | None:
         arguments, unknown = parser.parse_known_args(ours, namespace=Arguments(script=script))
     except SystemExit:
         return None
+    _refuse_empty_names(ours)
     if unknown:
         raise UsageError(f"unknown option {unknown[0]!r}{_nearest(unknown[0], parser, arguments.command)}")
     return arguments
+
+
+def _refuse_empty_names(words: Sequence[str]) -> None:
+    """Refuse `-o ''`, which an unset variable of a shell leaves: to take it for "not given" would write elsewhere."""
+    for word, following in zip_longest(words, words[1:], fillvalue="-"):
+        name, equals, value = word.partition("=")
+        if name in NAMES_A_FILE and (following if not equals else value) == "":
+            raise UsageError(f"{name} '': the name is empty; give a file")
 
 
 def _split(words: Sequence[str]) -> tuple[list[str], list[str]]:

@@ -14,6 +14,8 @@ CREATE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0) | g
 
 def check_place(path: str, *, overwrite: bool) -> None:
     """Raise where the file cannot be written, before a long examination instead of after it."""
+    if path == "-":
+        raise UsageError("-o -: what is packed is not written to stdout; choose a file with -o")
     target = Path(path)
     try:
         if target.is_dir() or not target.parent.is_dir():
