@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from gpudoctor.model.finding import Fix
 from gpudoctor.model.gpu import Gpu
 from gpudoctor.model.missing import Missing, either
 from gpudoctor.model.report import Report, Status
@@ -49,18 +50,21 @@ def why_lines(report: Report | None, width: int, height: int, reading: Reading |
         )
     ]
     ranked = sorted(enumerate(report.fixes, start=1), key=lambda each: primary.code not in each[1].addresses)
-    for place, (number, fix) in enumerate(ranked[: max(0, height - 1)]):
-        gain = f"  {figures.gain(fix.gain)} "
-        label = " FIX  " if place == 0 else " " * LABEL
-        lines.append(
-            (
-                Span(label, "title"),
-                Span(f"{number} ", "strong"),
-                Span(fit(fix.title, width - LABEL - 2 - len(gain))),
-                Span(gain, "accent"),
-            )
-        )
+    lines += [
+        _fix(number, fix, width, " FIX  " if place == 0 else " " * LABEL)
+        for place, (number, fix) in enumerate(ranked[: max(0, height - 1)])
+    ]
     return [tuple(span._replace(action=span.action or "app.view('doctor')") for span in line) for line in lines]
+
+
+def _fix(number: int, fix: Fix, width: int, label: str) -> Line:
+    gain = f"  {figures.gain(fix.gain)} "
+    return (
+        Span(label, "title"),
+        Span(f"{number} ", "strong"),
+        Span(fit(fix.title, width - LABEL - 2 - len(gain))),
+        Span(gain, "accent"),
+    )
 
 
 def _of_reading(reading: Reading | None) -> str:
