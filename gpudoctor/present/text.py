@@ -15,6 +15,7 @@ from gpudoctor.present import figures, ladder, unseen
 from gpudoctor.present.headers import build_line, machine_line, probe_line, target_line
 from gpudoctor.present.style import Style, printable, shorten
 
+EPOCH = "epoch"  # the event of fit()'s line, as in `gpudoctor.logs`
 WIDTH = 80
 FIX_COLUMN = 46
 HEADLINE_ROOM = 45
@@ -280,10 +281,18 @@ def _unjudged(report: Report) -> str:
     return shorten(f"Could not judge: {', '.join(names[:NAMED])}{tail}", WIDTH)
 
 
+def _trained(snapshot: Snapshot) -> bool:
+    """Return whether a text was read in which training goes on: then its pace is the question, and no machine tells it."""
+    events = snapshot.log.events if snapshot.log is not None and snapshot.run is None else ()
+    return any(each.kind == EPOCH for each in events)
+
+
 def _next(report: Report) -> str:
     primary = _primary_of(report)
     if primary is not None and _told_apart(report)[0]:
         return f"Next: apply 1, then `gpudoctor scan`.  Why: `gpudoctor explain {primary.code}`"
+    if _trained(report.snapshot):
+        return "Next: `gpudoctor run -- python train.py` tells what each step waits for."
     if report.level == "quick":
         return "Next: `gpudoctor scan` trains the reference probe (about a minute)."
     if report.summary.status is Status.HEALTHY:

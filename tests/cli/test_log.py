@@ -96,3 +96,16 @@ def test_scan_without_a_machine_judges_text_and_facts_alone(text: Path, capsys: 
     code, report = report_of(capsys, "scan", "--no-machine", "--log", str(text), "--fact", "os=linux")
 
     assert (code, report["findings"][0]["cause"]) == (1, "uvm-not-ready")
+
+
+def test_a_text_in_which_training_goes_on_leads_to_run_and_not_to_a_scan(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = tmp_path / "post.txt"
+    text.write_text("Epoch 1/5\n1875/1875 [====] - 30s 16ms/step - loss: 0.5\nEpoch 2/5\n")
+    main(["log", "--no-machine", str(text)])
+    last = capsys.readouterr().out.strip().splitlines()[-1]
+    assert last.startswith("Next: `gpudoctor run -- python train.py`")
+    text.write_text("it is slow, what can I do?\n")
+    main(["log", "--no-machine", str(text)])
+    assert "`gpudoctor scan`" in capsys.readouterr().out.strip().splitlines()[-1]
