@@ -111,7 +111,11 @@ def checked(bench: Bench, made: Replicas, whole: int) -> tuple[list[str], dict[s
     feed = _feed(bench, made.strategy, whole)
     total = bench.tf.constant(float(whole))
     first = next(feed)
-    alone = bench.tf.function(lambda pictures, labels: loss_and_gradients(made.network, pictures, labels, total)[1])
+
+    def on_one(pictures: Any, labels: Any) -> Any:
+        return loss_and_gradients(made.network, pictures, labels, total)[1]
+
+    alone = bench.tf.function(on_one)
     _, added, sizes = made.gradients(first, total)
     parts = [int(each) for each in made.per_replica(sizes)]
     apart = distance([made.per_replica(each) for each in added], alone(*_whole(bench, made, first)))
@@ -190,11 +194,20 @@ def scaling(bench: Bench, width: int = SCALING_WIDTH, size: int = SCALING_BATCH)
     return {"arms": shown, "comparisons": [compare("all", "one", shares)]}
 
 
+def _always(tf: Any, values: Any) -> Callable[[Any], Any]:
+    """Return the function that gives each replica the same values."""
+
+    def given(_replica: Any) -> Any:
+        return tf.constant(values)
+
+    return given
+
+
 def _window(bench: Bench, made: Replicas, pictures: Any, labels: Any) -> Callable[[], float]:
     """Return a window of steps on one batch of which every replica holds a copy as its part."""
     tf = bench.tf
     give = made.strategy.experimental_distribute_values_from_function
-    fixed = (give(lambda _: tf.constant(pictures)), give(lambda _: tf.constant(labels)))
+    fixed = (give(_always(tf, pictures)), give(_always(tf, labels)))
     total = tf.constant(float(len(labels) * made.strategy.num_replicas_in_sync))
     return timed_steps(_Stepping(made, total), lambda _: fixed, SCALING_STEPS)
 
