@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from gpudoctor.diagnose.baseline import fingerprint
+from gpudoctor.diagnose.baseline import apply, fingerprint, renewed
 from gpudoctor.model.finding import Finding
 from gpudoctor.model.missing import Maybe, Missing
 from gpudoctor.model.observed import Trial
@@ -89,10 +89,12 @@ class Comparison:
 def compare(before: Report, after: Report) -> Comparison:
     """Return what changed from one report to the other."""
     known, now = ({_key(each) for each in report.findings} for report in (before, after))
+    accepted = apply(after, renewed(before.findings)).findings  # the same measure of "new" as a baseline's
+    new = tuple(each for each, judged in zip(after.findings, accepted, strict=True) if not judged.accepted)
     return Comparison(
-        new=tuple(each for each in after.findings if _key(each) not in known),
+        new=new,
         gone=tuple(each for each in before.findings if _key(each) not in now),
-        same=len(known & now),
+        same=len((known & now) - {_key(each) for each in new}),
         facts=tuple(_different(_facts(before.snapshot), _facts(after.snapshot))),
         paces=tuple(_paces(_trials(before), _trials(after))),
         trials=tuple(_ended_otherwise(_trials(before), _trials(after))),

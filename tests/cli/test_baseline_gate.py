@@ -57,3 +57,13 @@ def test_what_grew_graver_or_moved_is_not_accepted(tmp_path: Path, make: Any, be
     main(["scan", "--snapshot", old, "--write-baseline", known])
     assert main(["scan", "--snapshot", old, "--baseline", known, "--fail-on", "warning"]) == 0
     assert main(["scan", "--snapshot", new, "--baseline", known, "--fail-on", "warning"]) == 1
+
+
+def test_a_comparison_takes_what_grew_graver_for_new_as_well(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    few, many = ecc(tmp_path / "a.json", 1), ecc(tmp_path / "b.json", 60)
+    main(["compare", few, many])
+    assert "1 new, 0 gone" in capsys.readouterr().out
+    main(["compare", many, few])
+    assert "0 new, 0 gone, 1 as before" in capsys.readouterr().out
