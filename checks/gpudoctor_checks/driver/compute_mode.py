@@ -34,7 +34,7 @@ def make_way(gpus: Iterable[Gpu], holders: Iterable[GpuProcess]) -> tuple[Fix, .
         risk="none",
         effort_minutes=1,
     )
-    return (see, COMPUTE_DEFAULT) if all(_roomy(gpu) for gpu in gpus) else (see,)
+    return (COMPUTE_DEFAULT, see) if all(_roomy(gpu) for gpu in gpus) else (see,)
 
 
 def _roomy(gpu: Gpu) -> bool:

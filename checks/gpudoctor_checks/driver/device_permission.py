@@ -12,7 +12,8 @@ How to fix
     Under a scheduler: ask for a GPU with the job (srun --gres=gpu:1 ...). Else give the nodes back the driver's own
     default, read and write for all: sudo chmod a+rw /dev/nvidia*  It lasts until a reboot; to keep it, look which udev
     rule or module option (NVreg_DeviceFileMode) narrows it, or join the group that owns the nodes.
-    Compute mode: sudo nvidia-smi -c DEFAULT. Training as root is no cure.
+    Compute mode: sudo nvidia-smi -c DEFAULT; where another process has the GPU alone and most of its memory, wait for it
+    or take another GPU instead. Training as root is no cure.
 """
 
 from __future__ import annotations
@@ -41,7 +42,7 @@ from gpudoctor.sdk import (
     weigh_unusable,
 )
 from gpudoctor_checks.driver.compute_mode import COMPUTE_DEFAULT, forbidden, make_way, occupied
-from gpudoctor_checks.remedies import ask_scheduler, batch_scheduler, under_scheduler
+from gpudoctor_checks.remedies import ask_scheduler, batch_scheduler
 
 CARD = re.compile(r"/dev/nvidia\d+")
 SHARED_NODES = frozenset({"/dev/nvidiactl", "/dev/nvidia-uvm"})  # every CUDA program opens both
@@ -117,14 +118,14 @@ def refused(
             Evidence(label="compute mode", value=", ".join(modes) or "unknown", source="NVML"),
             Evidence(label="cuInit", value="not asked" if cu_init is None else cu_init, source="libcuda"),
         ),
-        fixes=make_way(gpus or (), holders)
-        if holders
-        else (COMPUTE_DEFAULT,)
-        if prohibited
-        else (ask_scheduler(batch_scheduler(scheduler)),)
-        if under_scheduler(scheduler)
-        else (OPEN_NODES, KEEP_OPEN),
+        fixes=make_way(gpus or (), holders) if holders else (COMPUTE_DEFAULT,) if prohibited else _open(scheduler),
     )
+
+
+def _open(scheduler: Scheduler | None) -> tuple[Fix, ...]:
+    """Return how closed nodes are opened: by a job where a scheduler hands them out."""
+    kind = batch_scheduler(scheduler)
+    return (ask_scheduler(kind),) if kind else (OPEN_NODES, KEEP_OPEN)
 
 
 def _all_cards_closed(closed: list[DeviceNode], nodes: tuple[DeviceNode, ...]) -> bool:

@@ -34,31 +34,14 @@ from gpudoctor.sdk import (
     versions,
     weigh_unusable,
 )
-from gpudoctor_checks.driver.reach_driver import reach_driver
+from gpudoctor_checks.driver.misfit_remedies import CLEAN_IMAGE, DROP_COMPAT, RECREATE
+from gpudoctor_checks.reach_driver import reach_driver
 from gpudoctor_checks.remedies import REBOOT
-from gpudoctor_checks.said import command, container_of, events, log_finding, release
+from gpudoctor_checks.said import container_of, events, log_finding, release
 
 TOO_OLD_CODES = frozenset({"35"})  # cudaErrorInsufficientDriver, driver_types.h
 MISMATCH, COMPAT = "803", "804"  # CUDA_ERROR_SYSTEM_DRIVER_MISMATCH, ..._COMPAT_NOT_SUPPORTED_ON_DEVICE, cuda.h
 DRIVER_FIRST = ("driver_library_mismatch", "driver_too_old", "nvidia_smi_failed", "nvml_failed", "module_refused")
-CLEAN_IMAGE = command(
-    "remove-driver-from-image",
-    "Keep driver libraries out of the image",
-    "apt-get purge -y 'libcuda1*' 'libnvidia-compute-*' 'nvidia-driver-*'  # in the image; then docker run --gpus all IMAGE",
-    why="the toolkit mounts the host driver's own libcuda",
-)
-RECREATE = command(
-    "recreate-container",
-    "Start the container anew",
-    "docker rm -f CONTAINER && docker run --gpus all IMAGE",
-    why="it still holds the libraries of the host's former driver",
-)
-DROP_COMPAT = command(
-    "drop-cuda-compat",
-    "Take cuda-compat off the loader's path",
-    "export LD_LIBRARY_PATH=$(printf %s \"$LD_LIBRARY_PATH\" | tr : '\\n' | grep -v compat | paste -sd:)",
-    why="this GPU or driver does not support forward compatibility",
-)
 SEE = "cat /proc/driver/nvidia/version; ldconfig -p | grep libcuda; nvidia-smi"
 
 
@@ -111,13 +94,12 @@ def do_not_fit(
     if too_old:
         capabilities = devices.compute_capabilities if devices is not None else ()
         build = tensorflow or TensorFlow(origin="official_wheel")
-        version = release(tensorflow, log)
         runtime = f" of TensorFlow {release(None, log)}" if release(None, log) else ""
         yield log_finding(
             f"The driver is older than the CUDA runtime{runtime} needs.",
             weigh_unusable(0.9, baseline),
             too_old,
-            *reach_driver(_needed(version), driver or Driver(), capabilities, build, host, python),
+            *reach_driver(_needed(release(tensorflow, log)), driver or Driver(), capabilities, build, host, python),
             cause="driver-too-old",
             know="nvidia-smi",
         )

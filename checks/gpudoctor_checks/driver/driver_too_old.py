@@ -47,9 +47,9 @@ from gpudoctor.sdk import (
     weigh_faulty,
     weigh_unusable,
 )
-from gpudoctor_checks.driver.reach_driver import reach_driver, reachable
 from gpudoctor_checks.installing import release_for
 from gpudoctor_checks.libraries.gpu_code import coverage
+from gpudoctor_checks.reach_driver import reach_driver, reachable
 
 AFTERWARDS = 0.8  # certain for the build that will be needed, which is not installed yet
 FOR_LATER = "the CUDA build of this release"

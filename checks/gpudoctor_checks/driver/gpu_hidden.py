@@ -92,11 +92,7 @@ def hidden(
     if not left.stopped_at:
         return
     weight = weigh_unusable(0.95 if uuids else 0.7, baseline)
-    # A container without libcuda, or one that lost its permission, sees no GPU whatever the variable says: that comes first.
-    barred = (cuda is not None and either(cuda.status, "") == "library_not_found") or (
-        nvml is not None and either(nvml.status, "") == LOST
-    )
-    given = container == "none" or not barred
+    given = not _barred(container, cuda, nvml)
     if left.count:
         weight = Weight(confidence=0.9, basis="the variable itself; the probe may train on a GPU that is left")
     yield Finding(
@@ -118,6 +114,12 @@ def hidden(
         if under_scheduler(scheduler) and not left.count
         else (UNHIDE,),
     )
+
+
+def _barred(container: str, cuda: Cuda | None, nvml: Nvml | None) -> bool:
+    """Return whether a container sees no GPU whatever the variable says: it has no libcuda, or lost its permission."""
+    bare = cuda is not None and either(cuda.status, "") == "library_not_found"
+    return container != "none" and (bare or (nvml is not None and either(nvml.status, "") == LOST))
 
 
 def _kept_out(toolkit: str, container: str, baseline: Trial | None, *, severity: Severity) -> Finding:

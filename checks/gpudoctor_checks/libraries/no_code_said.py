@@ -19,6 +19,7 @@ from collections.abc import Iterator
 
 from gpudoctor.sdk import (
     Devices,
+    Driver,
     Finding,
     Host,
     Log,
@@ -26,11 +27,14 @@ from gpudoctor.sdk import (
     TensorFlow,
     Trial,
     check,
+    cuda_toolkits,
+    either,
     weigh_faulty,
 )
 from gpudoctor_checks.installing import OTHER_BUILD
 from gpudoctor_checks.libraries.gpu_code import BLACKWELL
-from gpudoctor_checks.remedies import RUN_NGC, install_driver, install_release_for
+from gpudoctor_checks.reach_driver import reach_driver
+from gpudoctor_checks.remedies import RUN_NGC, install_release_for
 from gpudoctor_checks.said import events, log_finding
 
 BAD_PTX = frozenset({"CUDA_ERROR_INVALID_PTX", "CUDA_ERROR_INVALID_IMAGE"})
@@ -59,6 +63,7 @@ def cannot_run(
     log: Log,
     devices: Devices | None,
     tensorflow: TensorFlow | None,
+    driver: Driver | None,
     host: Host | None,
     python: Python | None,
     baseline: Trial | None,
@@ -74,12 +79,13 @@ def cannot_run(
     if not image and not bad and not new:
         return
     known = (capability,) if capability else ()
+    build = tensorflow or TensorFlow(origin="official_wheel")
     if new and capability < BLACKWELL:
         yield log_finding(
             "The driver is older than the PTX of this build.",
             weigh_faulty(0.85, baseline),
             new,
-            install_driver(known, host),
+            *reach_driver(_compiles(tensorflow), driver or Driver(), known, build, host, python),
             cause="driver-too-old",
             know=SEE,
         )
@@ -93,7 +99,6 @@ def cannot_run(
             know="" if capability else SEE,
         )
     else:
-        build = tensorflow or TensorFlow(origin="official_wheel")
         yield log_finding(
             "This TensorFlow has no code for this GPU.",
             weigh_faulty(0.85, baseline),
@@ -102,3 +107,9 @@ def cannot_run(
             cause="no-kernel",
             know=SEE,
         )
+
+
+def _compiles(tensorflow: TensorFlow | None) -> str:
+    """Return the least driver that compiles the PTX of this build; of an unknown one, any."""
+    cuda = either(tensorflow.cuda_version, "") if tensorflow is not None else ""
+    return cuda_toolkits.ptx_driver(cuda) or "0"

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from gpudoctor.sdk import Fix, Gain, Grade
+from gpudoctor.sdk import Fix, Gain, Grade, Trial, either
 
+KILLED = "killed by the kernel"  # how the probe tells a shortage of the host's own memory
 LOOKS = Gain(grade=Grade.UNPROVEN, basis="narrows the reason down; changes nothing")
 ON_CPU = Fix(
     id="train-on-cpu-to-compare",
@@ -45,7 +46,7 @@ SEE_HOLDERS = Fix(
 )
 GROW_TO_COMPARE = Fix(
     id="train-with-growth-to-compare",
-    title="Does it train when it takes only what it needs?",
+    title="Does it train with memory growth?",
     action="command",
     text="TF_FORCE_GPU_ALLOW_GROWTH=true gpudoctor probe --trial baseline --trial batch_ladder",
     gain=LOOKS,
@@ -54,10 +55,16 @@ GROW_TO_COMPARE = Fix(
 )
 SEE_HOST_MEMORY = Fix(
     id="see-host-memory",
-    title="See how much memory the machine or the container has",
+    title="See how much memory this machine has",
     action="command",
     text="free -h; cat /sys/fs/cgroup/memory.max; sudo dmesg | grep -i -m 5 'out of memory'",
     gain=LOOKS,
     risk="none",
     effort_minutes=1,
 )
+
+
+def who_has_memory(baseline: Trial) -> tuple[Fix, ...]:
+    """Return what tells who has the memory: the network needs a few megabytes, and no operation is to blame."""
+    host = either(baseline.reason, "").startswith(KILLED)
+    return (SEE_HOST_MEMORY,) if host else (SEE_HOLDERS, GROW_TO_COMPARE)

@@ -13,7 +13,8 @@ How to fix
     Or install it there: pip install 'tensorflow[and-cuda]==2.20.0' (Linux x86_64; name the version, for 2.21.0, the
     newest, does not find its own CUDA wheels). If pip finds no version, no wheel exists for this Python: use one that
     TensorFlow supports. If the import fails, the message says why: NumPy 2 beside a TensorFlow built for NumPy 1
-    (pip install 'numpy<2'), or a protobuf that does not fit.
+    (pip install 'numpy<2'), a protobuf that does not fit, a processor without AVX ("Illegal instruction"), or a glibc or
+    libstdc++ that is older than the wheel was built with ("GLIBC_2.27 not found").
 """
 
 from __future__ import annotations

@@ -24,7 +24,6 @@ from gpudoctor.sdk import (
     BROKEN,
     Evidence,
     Finding,
-    Fix,
     Inconclusive,
     Limits,
     NotApplicable,
@@ -38,14 +37,7 @@ from gpudoctor.sdk import (
     shown,
 )
 from gpudoctor_checks.said import quoted
-from gpudoctor_checks.tensorflow.crash_remedies import (
-    GROW_TO_COMPARE,
-    NAME_OPERATION,
-    ON_CPU,
-    SEE_HOLDERS,
-    SEE_HOST_MEMORY,
-    SEE_STATE,
-)
+from gpudoctor_checks.tensorflow.crash_remedies import NAME_OPERATION, ON_CPU, SEE_STATE, who_has_memory
 
 SAME_ON_CPU = 0.9  # the ending of the process is the fact; it fails without a GPU as well
 GPU_ALONE = 0.95  # the same network trains on the CPU of this machine
@@ -58,7 +50,6 @@ CRAWL = Threshold(
     least=1.0,
 )
 LINES = 3  # of the child's events, the last ones: what was written just before the end
-KILLED = "killed by the kernel"  # how the probe tells a shortage of the host's own memory
 HAPPENS = {"crashed": "crashes", "timeout": "hangs", "oom": "runs out of memory"}
 
 
@@ -96,18 +87,12 @@ def crashes(baseline: Trial, cpu: Trial | None, probe: Probe, limits: Limits) ->
             Evidence(label="on the CPU", value=cpu.status if cpu is not None else "not tried", source="probe: cpu"),
             *_last_lines(child),
         ),
-        fixes=_short(baseline)
+        fixes=who_has_memory(baseline)
         if baseline.status == "oom"
         else (NAME_OPERATION,)
         if alone
         else (ON_CPU, NAME_OPERATION),
     )
-
-
-def _short(baseline: Trial) -> tuple[Fix, ...]:
-    """Return what tells who has the memory: the network needs a few megabytes, and no operation is to blame."""
-    host = either(baseline.reason, "").startswith(KILLED)
-    return (SEE_HOST_MEMORY,) if host else (SEE_HOLDERS, GROW_TO_COMPARE)
 
 
 def _crawls(baseline: Trial, cpu: Trial | None, ratio: float) -> Iterator[Finding]:
