@@ -135,7 +135,7 @@ def _too_large(
         else "The GPU's memory ran out; the text does not tell why.",
         weigh_program(0.85 if whole else 0.65 if sized else 0.5, trial),
         lines,
-        *((*ways(need), unproven(FREE_GPU)) if sized else (MEASURE, SMALLER, unproven(FREE_GPU))),
+        *((*ways(need), unproven(FREE_GPU)) if sized else (MEASURE, unproven(FREE_GPU))),
         cause="batch-too-large",
         know=WHO if sized else "",
         more=sizes(whole, tensors),
