@@ -17,7 +17,7 @@ POINT = _fix("point-at-python", "Examine the environment you train with", "gpudo
 REPAIR = _fix("repair-environment", "See which packages do not fit together", "pip check")
 NEWER_SYSTEM = Fix(
     id="newer-glibc",
-    title="Use a newer system, its container or conda-forge",
+    title="Use a newer system, image or conda-forge",
     action="manual",
     text="This system's glibc is older than the wheel was built for; no pip install changes that. Take a newer distribution"
     " or image, or conda-forge's TensorFlow, which brings what it needs",
