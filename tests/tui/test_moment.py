@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import fields, replace
+from typing import Any
 
 import pytest
 
@@ -35,7 +36,8 @@ def row(table: Table, at: float) -> object:
 def test_a_table_holds_nothing_of_later(name: str) -> None:
     rows = tuple(row(TABLES[name], at) for at in (10.0, 90.0))
     session = Session(schema_version=1, session="x", started_at=0.0, ended_at=100.0, heartbeat_at=100.0)
-    whole = replace(session, **{name: rows})
+    later: dict[str, Any] = {name: rows}
+    whole = replace(session, **later)
 
     assert getattr(as_of(whole, 50.0), name) == rows[:1]
     assert getattr(as_of(whole, 100.0), name) == rows
