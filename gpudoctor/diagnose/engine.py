@@ -79,7 +79,7 @@ def _said_by_probe(
         return
     told = replace(snapshot, log=Log(events=events))
     facts = gather(told)
-    judged = {cause for each in verdicts if each.status in JUDGED and each.applies for cause in each.causes}
+    judged = {cause for each in verdicts if each.status in JUDGED for cause in each.causes}
     for check in texts:
         verdict = judge(check, facts, told, severities)
         new = [each for each in verdict.findings if each.cause not in judged and each.severity is not Severity.INFO]

@@ -25,6 +25,8 @@ from gpudoctor.redaction import Rewrite, redact
 
 # What ends a training; Keras says the same of the first epoch of every generator, and goes on (measured: Keras 3.15)
 STOPPING = frozenset({"data-ended"})
+NO_DRIVER = "library_not_found"  # NVML's status where there is no driver
+OF_THE_GPU = ("GD1", "GD2")  # the families driver and libraries: why a GPU is not used
 NOT_ASKED = "not asked: this is the report of a run; `gpudoctor scan` examines the machine"
 
 
@@ -84,9 +86,22 @@ def report_of_run(
 def _speaking(snapshot: Snapshot, checks: Sequence[AnyCheck], judges: Sequence[AnyCheck]) -> list[AnyCheck]:
     """Return the checks of a text that find a trouble here whose cause the run's own checks could not judge."""
     own = diagnose(snapshot, judges, level="run")
-    judged = {cause for each in own.checks if each.status in JUDGED and each.applies for cause in each.causes}
+    judged = {cause for each in own.checks if each.status in JUDGED for cause in each.causes}
     said = diagnose(snapshot, [each for each in checks if each.needs_text and not each.needs_run], level="run")
     if snapshot.run is not None and snapshot.run.exit_code == 0:
         judged |= STOPPING
     codes = {each.code for each in said.findings if each.severity is not Severity.INFO and each.cause not in judged}
+    if _went_well_without_a_gpu(snapshot):
+        codes = {each for each in codes if not each.startswith(OF_THE_GPU)}
     return [each for each in checks if each.code in codes]
+
+
+def _went_well_without_a_gpu(snapshot: Snapshot) -> bool:
+    """Return whether a training ended well on a machine without a GPU: that TensorFlow names none is no trouble there.
+
+    NVML's library is absent only where no driver is installed at all. With any other answer somebody meant a GPU.
+    """
+    run = snapshot.run
+    if run is None or run.machine is None:
+        return False
+    return run.exit_code == 0 and not run.machine.gpus and run.machine.nvml_status == NO_DRIVER
