@@ -21,7 +21,6 @@ from gpudoctor.sdk import (
     BROKEN,
     Evidence,
     Finding,
-    Fix,
     Gpu,
     Gpus,
     Inconclusive,
@@ -32,25 +31,17 @@ from gpudoctor.sdk import (
     XidEvent,
     check,
     either,
-    unblocks,
     weigh_faulty,
     xids,
 )
 from gpudoctor_checks.figures import known
+from gpudoctor_checks.hardware.lost_remedies import RESTART, reset
 
 SAID = 0.97  # NVML itself says that the GPU is lost
 SILENT = 0.9  # NVML gets no answer and the kernel log tells of a hardware error
 LOGGED = 0.7  # the kernel log tells of a fault since the machine started; it may have been dealt with
 FELL = BROKEN - {"oom"}  # running out of memory says nothing about the hardware
 STATES = {"gpu_lost": "is lost: it fell off the bus", "reset_required": "must be reset before it can be used"}
-RESTART = Fix(
-    id="restart-machine",
-    title="Save the Xid lines, then restart the machine",
-    action="command",
-    text="sudo dmesg | grep -i xid > xid.txt; sudo reboot",
-    gain=unblocks("a lost GPU comes back only with a restart"),
-    risk="medium",
-)
 
 
 @check(
@@ -89,7 +80,7 @@ def _lost(gpu: Gpu, count: int, faults: list[XidEvent], baseline: Trial | None) 
         confidence=weight.confidence,
         basis=weight.basis,
         evidence=(Evidence(label="state", value=gpu.status, source="NVML"), *_lines(faults)),
-        fixes=(_reset(gpu.index) if gpu.status == "reset_required" else RESTART,),
+        fixes=(reset(gpu.index) if gpu.status == "reset_required" else RESTART,),
     )
 
 
@@ -124,14 +115,3 @@ def _lines(faults: list[XidEvent]) -> tuple[Evidence, ...]:
 def _log(event: XidEvent) -> str:
     """Return the source with the GPU's PCI address: the same Xid on two GPUs is two troubles."""
     return f"kernel log of {event.pci}" if isinstance(event.pci, str) else "kernel log"
-
-
-def _reset(index: int) -> Fix:
-    return Fix(
-        id=f"reset-gpu-{index}",
-        title="End the GPU's processes, then reset it (if refused: restart the machine)",
-        action="command",
-        text=f"sudo nvidia-smi -i {index} --gpu-reset",
-        gain=unblocks("no program can use the GPU before"),
-        risk="medium",
-    )

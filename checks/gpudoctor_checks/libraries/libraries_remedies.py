@@ -137,3 +137,13 @@ def _major(match: re.Match[str] | None) -> str:
 def _dotted(number: str) -> str:
     """Return the number of a DLL's name as a version: "110" is 11.0, "8" is 8."""
     return f"{number[:-1]}.{number[-1]}" if len(number) > 1 else number
+
+
+def wrong_major(library: str, cudnn: str, cuda: str) -> str:
+    """Return what is installed instead, where its major version is another than the name asks for."""
+    match = LIBRARY.search(library)
+    major = (match["major"] or "") if match is not None else ""
+    installed, name = (cudnn, "cuDNN") if match is not None and match["stem"].startswith("cudnn") else (cuda, "CUDA")
+    if not major or not installed or installed.split(".")[0] == major:
+        return ""
+    return f"{name} {installed} is installed, and {name} {major} is asked for"

@@ -33,15 +33,15 @@ from gpudoctor.sdk import (
 )
 from gpudoctor_checks.driver.cuinit_events import FIND_LIBCUDA, WSL_FIRST
 from gpudoctor_checks.libraries.libraries_remedies import (
-    LIBRARY,
     NAME_IT,
     exact_version,
     fixes_for,
     in_conda,
+    wrong_major,
 )
 from gpudoctor_checks.libraries.provide import mend_runpath
+from gpudoctor_checks.libraries.wsl_said import of_wsl
 from gpudoctor_checks.said import (
-    by_hand,
     container_of,
     events,
     first,
@@ -54,14 +54,6 @@ from gpudoctor_checks.said import (
 )
 
 IN_CONTAINER = "nvidia-smi  # in the container: without an answer it has no GPU; with one its image lacks CUDA"
-# what WSL lays beside its libcuda in /usr/lib/wsl/lib; no distribution has them
-OF_WSL = ("libd3d12", "libdxcore")
-UPDATE_WSL = by_hand(
-    "update-wsl",
-    "Or update WSL, then start it anew",
-    "In Windows: wsl --update, then wsl --shutdown",
-    why="WSL brings these libraries itself",
-)
 BESIDE = 0.45  # policy: what ended the run is told elsewhere in the text
 
 
@@ -92,8 +84,8 @@ def not_opened(
     version = exact_version(release(tensorflow, log))
     if not named and not unnamed:
         return
-    if (of_wsl := _of_wsl(named, baseline)) is not None:
-        yield of_wsl
+    if (wsl := of_wsl(named, baseline)) is not None:
+        yield wsl
         return
     if any("libcuda.so" in each.text for each in named) and not unnamed:
         cause = "wsl-libcuda" if on_wsl(host) else "missing-cuda-libs"
@@ -113,7 +105,7 @@ def not_opened(
         )
         return
     library = _library(named)
-    wrong = _wrong_major(library, stated(log, "cudnn"), stated(log, "cuda"))
+    wrong = wrong_major(library, stated(log, "cudnn"), stated(log, "cuda"))
     capabilities = devices.compute_capabilities if devices is not None else ()
     yield log_finding(
         f"{library} is not found: {wrong}." if wrong else f"{library or 'A CUDA library'} cannot be opened.",
@@ -125,26 +117,9 @@ def not_opened(
     )
 
 
-def _of_wsl(named: tuple[LogEvent, ...], trial: Trial | None) -> Finding | None:
-    if not any(each.values.get("library", "").startswith(OF_WSL) for each in named):
-        return None
-    summary, weight = "WSL's own libraries, which its libcuda needs, are not found.", weigh_unusable(0.9, trial)
-    return log_finding(summary, weight, named, WSL_FIRST, UPDATE_WSL, cause="wsl-libcuda", know="ls /usr/lib/wsl/lib")
-
-
 def _graded(log: Log, fixes: Iterable[Fix]) -> tuple[Fix, ...]:
     return tuple(unproven(each, "training ran without it") if trained_on(log) else each for each in fixes)
 
 
 def _library(named: tuple[LogEvent, ...]) -> str:
     return next((each.values["library"] for each in named if "library" in each.values), "")
-
-
-def _wrong_major(library: str, cudnn: str, cuda: str) -> str:
-    """Return what is installed instead, where its major version is another than the name asks for."""
-    match = LIBRARY.search(library)
-    major = (match["major"] or "") if match is not None else ""
-    installed, name = (cudnn, "cuDNN") if match is not None and match["stem"].startswith("cudnn") else (cuda, "CUDA")
-    if not major or not installed or installed.split(".")[0] == major:
-        return ""
-    return f"{name} {installed} is installed, and {name} {major} is asked for"

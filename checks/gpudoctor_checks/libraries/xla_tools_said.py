@@ -16,12 +16,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import replace
 
 from gpudoctor.sdk import (
     Environment,
     Finding,
-    Fix,
     Host,
     Log,
     Python,
@@ -32,55 +30,13 @@ from gpudoctor.sdk import (
     either,
     weigh_faulty,
 )
-from gpudoctor_checks.said import by_hand, command, container_of, events, log_finding, on_windows, stated
+from gpudoctor_checks.libraries.xla_tools_remedies import CONDA_NVCC, POINT_HERE, tools_for
+from gpudoctor_checks.said import events, log_finding, on_windows, stated
 
 FLAG = re.compile(r"--xla_gpu_cuda_data_dir=(\S+)")
 ENVIRONMENT = re.compile(r"/envs/([^/\s]+)")
 SEE = 'echo "$XLA_FLAGS"; find "${CONDA_PREFIX:-/usr/local/cuda}" -name libdevice.10.bc'
-POINT_HERE = command(
-    "xla-flags-here",
-    "Point XLA_FLAGS at this environment",
-    'export XLA_FLAGS="--xla_gpu_cuda_data_dir=${CONDA_PREFIX:-$VIRTUAL_ENV}"',
-    why="XLA looks for nvvm/libdevice below that folder",
-    minutes=1,
-)
-CONDA_NVCC = command(
-    "install-cuda-nvcc",
-    "Install CUDA's compiler for XLA",
-    'conda install -c nvidia cuda-nvcc && export XLA_FLAGS="--xla_gpu_cuda_data_dir=$CONDA_PREFIX"',
-    why="it brings libdevice and ptxas",
-    minutes=5,
-)
-PIP_NVCC = command(
-    "install-cuda-nvcc",
-    "Install CUDA's compiler for XLA",
-    "pip install nvidia-cuda-nvcc-cu12 && export XLA_FLAGS=--xla_gpu_cuda_data_dir=$(python -c"
-    " 'import nvidia.cuda_nvcc as c; print(list(c.__path__)[0])')  # in conda: conda install -c nvidia cuda-nvcc",
-    why="it brings libdevice and ptxas",
-    minutes=5,
-)
-OLDEST_WHEELS = 11  # PyPI: nvidia-cuda-nvcc-cu11 is the first
-COPY_HERE = command(
-    "libdevice-beside-script",
-    "Put libdevice where XLA looks",
-    'cp "$(find "${CONDA_PREFIX:-/usr/local/cuda}" /usr/local/cuda* -name "libdevice*.10.bc" 2>/dev/null | head -n 1)" libdevice.10.bc',
-    why="XLA also looks in the folder it is started in; the CUDA of this release brings the file",
-    minutes=1,
-)
 SEE_ON_WINDOWS = 'echo %XLA_FLAGS% & where /R "%CUDA_PATH%" libdevice.10.bc'
-ON_WINDOWS = command(
-    "libdevice-beside-script",
-    "Put libdevice where XLA looks",
-    'xcopy /E /I "%CUDA_PATH%\\nvvm\\libdevice" nvvm\\libdevice',
-    why="XLA also looks in the folder it is started in; XLA_FLAGS takes no path with spaces",
-    minutes=1,
-)
-FULL_IMAGE = by_hand(
-    "image-with-ptxas",
-    "Use an image that has ptxas",
-    "Take tensorflow/tensorflow:VERSION-gpu, or build on nvidia/cuda:...-devel instead of ...-base",
-    why="a -base image has no ptxas, so the driver compiles everything",
-)
 
 
 @check(
@@ -124,7 +80,7 @@ def lacking(
         else "There is no ptxas: the driver compiles.",
         weigh_faulty(0.95 if device else 0.85 if tool else 0.55, baseline),
         lines,
-        *_fixes(log, python, host, tensorflow, only_ptxas=not device),
+        *tools_for(log, python, host, tensorflow, only_ptxas=not device),
         cause="xla-libdevice-ptxas",
         know=(SEE_ON_WINDOWS if on_windows(host) else SEE) if device else "",
         severity=Severity.ERROR if device else Severity.WARNING,
@@ -137,20 +93,3 @@ def _elsewhere(folder: str, env: Environment | None, python: Python | None) -> b
     own = either(python.prefix, "") if python is not None else ""
     active = (env.get("CONDA_PREFIX") if env is not None else None) or own
     return named is not None and f"/envs/{named[1]}" not in active
-
-
-def _of_release(tensorflow: TensorFlow | None) -> Fix:
-    """Return the compiler of the CUDA that the release is built for; before CUDA 11 no wheel of it exists."""
-    cuda = either(tensorflow.cuda_version, None) if tensorflow is not None else None
-    major = (cuda or "").partition(".")[0]
-    if major == "11":
-        return replace(PIP_NVCC, text=PIP_NVCC.text.replace("-cu12", "-cu11"))
-    return COPY_HERE if major.isdecimal() and int(major) < OLDEST_WHEELS else PIP_NVCC
-
-
-def _fixes(
-    log: Log, python: Python | None, host: Host | None, tensorflow: TensorFlow | None, *, only_ptxas: bool
-) -> tuple[Fix, ...]:
-    conda = stated(log, "conda") == "yes" or (python is not None and either(python.manager, "") == "conda")
-    tools = ON_WINDOWS if on_windows(host) else CONDA_NVCC if conda else _of_release(tensorflow)
-    return (FULL_IMAGE, tools) if only_ptxas and container_of(host) else (tools,)

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import re
+
 from gpudoctor.sdk import Gpus, Log, LogEvent, Missing
 from gpudoctor_checks.said import events
 
 SLIVER_SHARE = 0.5  # policy: TensorFlow takes nearly all of a free card (gpu_device.cc), so less than half was free
 SLIVER_BYTES = 1 << 30  # policy: no card that trains has less than 2 GiB, so a pool below 1 GiB is a rest
+SHARED = re.compile(
+    r"\b(?:two|three|several|second|another|other)\b[^.;]{0,40}\b(?:notebook|kernel|process|session|training|script)(?:e?s)?\b[^.;]{0,30}\bGPU",
+    re.IGNORECASE,
+)
 ONE_ARRAY_SHARE = 0.7  # policy: one chunk with most of the pool is no layer's
 
 

@@ -20,7 +20,6 @@ How to fix
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from gpudoctor.sdk import Evidence, Finding, Gpus, Log, LogEvent, Severity, Trial, check
@@ -29,15 +28,11 @@ from gpudoctor_checks.memory.fragmentation import FEWER_SHAPES, USE_ASYNC
 from gpudoctor_checks.memory.growth_said import GROW
 from gpudoctor_checks.memory.memory_limit import beside_another, reserve
 from gpudoctor_checks.memory.memory_remedies import FREE_GPU, MEASURE, ON_CPU, SMALLER, WHO, WITHOUT_XLA
-from gpudoctor_checks.memory.oom_events import SLIVER_BYTES, held_before, number, on_host, one_array
+from gpudoctor_checks.memory.oom_events import SHARED, SLIVER_BYTES, held_before, number, on_host, one_array
 from gpudoctor_checks.memory.shared_board import for_board, on_board
 from gpudoctor_checks.memory.ways_out import ways
 from gpudoctor_checks.said import events, first, log_finding, stated, unproven, weigh_program
 
-SHARED = re.compile(
-    r"\b(?:two|three|several|second|another|other)\b[^.;]{0,40}\b(?:notebook|kernel|process|session|training|script)(?:e?s)?\b[^.;]{0,30}\bGPU",
-    re.IGNORECASE,
-)
 SAID_SHARED = 0.5
 
 
