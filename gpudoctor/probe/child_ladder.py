@@ -158,20 +158,23 @@ def _window(network: Network, fixed: tuple[Any, Any], seconds: float, rung: Rung
 
 
 def _rounds(bench: Bench, network: Network, rungs: dict[int, Rung], sizes: Sequence[int]) -> list[dict[int, float]]:
-    """Time every rung once a round, up and down in turn, so that a slow spell of the machine hits a round and no rung."""
+    """Time every rung once a round, up and down in turn, so that a slow spell of the machine hits a round and no rung.
+
+    All rungs' examples lie on the device at once: what fitted alone may not fit beside them, and then the rounds end.
+    """
+    rounds: list[dict[int, float]] = []
     try:
         fixed = {size: _on_device(bench, size) for size in sizes}
+        most = ROUNDS_FULL if bench.full else ROUNDS
+        for number in range(most):
+            begun = time.monotonic()
+            order = sizes if number % 2 == 0 else list(reversed(sizes))
+            rounds.append({size: _window(network, fixed[size], ROUND_WINDOW_S, rungs[size]) for size in order})
+            bench.advance(0.5 + (number + 1) / most / 2)
+            if bench.left_s() < 2 * (time.monotonic() - begun):
+                break
     except bench.tf.errors.ResourceExhaustedError:
-        return []
-    rounds: list[dict[int, float]] = []
-    most = ROUNDS_FULL if bench.full else ROUNDS
-    for number in range(most):
-        begun = time.monotonic()
-        order = sizes if number % 2 == 0 else list(reversed(sizes))
-        rounds.append({size: _window(network, fixed[size], ROUND_WINDOW_S, rungs[size]) for size in order})
-        bench.advance(0.5 + (number + 1) / most / 2)
-        if bench.left_s() < 2 * (time.monotonic() - begun):
-            break
+        gc.collect()
     return rounds
 
 
