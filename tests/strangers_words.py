@@ -52,7 +52,8 @@ def with_text(node: Any, path: Path, text: str) -> Any:
         items = cast("tuple[object, ...]", node)
         return tuple(with_text(item, rest, text) if index == first else item for index, item in enumerate(items))
     if isinstance(node, Mapping):
-        return {**node, first: with_text(node[first], rest, text)}
+        members = cast("Mapping[object, object]", node)
+        return {**members, first: with_text(members[first], rest, text)}
     name = str(first)
     return replace(node, **{name: with_text(getattr(node, name), rest, text)})
 
@@ -63,7 +64,7 @@ def kind_of(snapshot: Snapshot, path: Path) -> tuple[object, ...]:
     node: Any = snapshot
     for each in path:
         kinds.append("*" if isinstance(each, int) else each)
-        node = getattr(node, str(each)) if is_dataclass(node) else cast("Any", node)[each]
+        node = getattr(node, str(each)) if is_dataclass(node) else node[each]
         if isinstance(node, LogEvent):
             kinds.append(node.kind)
     return tuple(kinds)

@@ -15,7 +15,9 @@ from pathlib import Path
 from gpudoctor.forking import fork_alone
 from gpudoctor.profile.spool import identity
 
-DEAF_TO = dict.fromkeys((signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT, signal.SIGPIPE), signal.SIG_IGN)
+DEAF_TO: dict[signal.Signals, signal.Handlers] = dict.fromkeys(
+    (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT, signal.SIGPIPE), signal.SIG_IGN
+)
 COLLECT_S = 0.1  # for one that has been killed; one that hangs in a driver is left to init
 POLL_S = 0.005
 
