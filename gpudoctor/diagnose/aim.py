@@ -8,13 +8,13 @@ It is done once for the fixes of all checks, a third party's too; each check doi
 from __future__ import annotations
 
 import re
-import shlex
 from collections.abc import Iterable
 from dataclasses import replace
 
 from gpudoctor.model.finding import Finding, Fix
 from gpudoctor.model.machine import Host, Scheduler
 from gpudoctor.model.missing import either
+from gpudoctor.model.shell import shell_path
 from gpudoctor.model.software import Python
 
 ACTIVE = frozenset({"VIRTUAL_ENV", "CONDA_PREFIX"})  # these environments' own pip is the one that a shell finds
@@ -66,4 +66,4 @@ def _aimed(fix: Fix, run: str) -> Fix:
 def _quoted(path: str) -> str:
     if "\\" in path:  # Windows' shells know no single quotes
         return f'"{path}"' if " " in path else path
-    return f"~/{shlex.quote(path[2:])}" if path.startswith("~/") else shlex.quote(path)
+    return shell_path(path)

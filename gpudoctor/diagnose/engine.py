@@ -11,7 +11,7 @@ from gpudoctor.diagnose.facts import Facts, gather
 from gpudoctor.diagnose.folding import fold
 from gpudoctor.diagnose.ranking import rank
 from gpudoctor.diagnose.registry import AnyCheck
-from gpudoctor.diagnose.summary import blocked, summarise
+from gpudoctor.diagnose.summary import blocked, judged_causes, summarise
 from gpudoctor.knowledge.plausible import plausible
 from gpudoctor.model.finding import Finding, Severity
 from gpudoctor.model.missing import Missing
@@ -25,7 +25,6 @@ from gpudoctor.sdk import Inconclusive, NotApplicable, Skip
 # Policy, not a measurement: a suspicion that is more likely wrong than right must not break a build.
 ERROR_NEEDS_CONFIDENCE = 0.5
 WARNING_NEEDS_CONFIDENCE = 0.3
-JUDGED = frozenset({Outcome.PASSED, Outcome.FOUND})
 
 
 def diagnose(
@@ -79,7 +78,7 @@ def _said_by_probe(
         return
     told = replace(snapshot, log=Log(events=events))
     facts = gather(told)
-    judged = {cause for each in verdicts if each.status in JUDGED for cause in each.causes}
+    judged = judged_causes(verdicts)
     for check in texts:
         verdict = judge(check, facts, told, severities)
         new = [each for each in verdict.findings if each.cause not in judged and each.severity is not Severity.INFO]

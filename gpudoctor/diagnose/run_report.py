@@ -11,8 +11,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from gpudoctor import __version__
-from gpudoctor.diagnose.engine import JUDGED, diagnose
+from gpudoctor.diagnose.engine import diagnose
 from gpudoctor.diagnose.registry import AnyCheck
+from gpudoctor.diagnose.summary import judged_causes
 from gpudoctor.logs.facts import GROUPS, snapshot_of
 from gpudoctor.model.finding import Severity
 from gpudoctor.model.observed import LogEvent
@@ -86,7 +87,7 @@ def report_of_run(
 def _speaking(snapshot: Snapshot, checks: Sequence[AnyCheck], judges: Sequence[AnyCheck]) -> list[AnyCheck]:
     """Return the checks of a text that find a trouble here whose cause the run's own checks could not judge."""
     own = diagnose(snapshot, judges, level="run")
-    judged = {cause for each in own.checks if each.status in JUDGED for cause in each.causes}
+    judged = judged_causes(own.checks)
     said = diagnose(snapshot, [each for each in checks if each.needs_text and not each.needs_run], level="run")
     if snapshot.run is not None and snapshot.run.exit_code == 0:
         judged |= STOPPING

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from gpudoctor.diagnose.facts import SILENT, Facts, gather
@@ -21,6 +21,11 @@ from gpudoctor.model.views import Driver, Gpus
 
 SAID_INSTEAD = {"timeout": "did not return in time", "crashed": "crashed", "binding_broken": "has broken bindings"}
 RAN = frozenset({Outcome.PASSED, Outcome.FOUND})
+
+
+def judged_causes(verdicts: Iterable[Verdict]) -> set[str]:
+    """Return the causes of which a check has spoken: found, passed, or of no matter on this machine."""
+    return {cause for each in verdicts if each.status in RAN for cause in each.causes}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,7 +5,6 @@ One command for all would be tempting; pip's CUDA wheels inside conda or NVIDIA'
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Sequence
 
 from gpudoctor.sdk import (
@@ -16,6 +15,7 @@ from gpudoctor.sdk import (
     TensorFlow,
     cudnn_releases,
     either,
+    shell_path,
     tensorflow_releases,
     unblocks,
     versions,
@@ -138,18 +138,12 @@ def _search(absent: Sequence[Library]) -> Fix | None:
     """Return how to let the loader find files that are there but lie where it does not search, None where some are not."""
     if not all(isinstance(each.path, Missing) and each.shadows for each in absent):
         return None
-    folders = ":".join(dict.fromkeys(_quoted(each.shadows[0].rpartition("/")[0]) for each in absent))
+    folders = ":".join(dict.fromkeys(shell_path(each.shadows[0].rpartition("/")[0]) for each in absent))
     return _fix(
         "search-cuda-wheels",
         "Let the loader search where they lie",
         f"export LD_LIBRARY_PATH={folders}:$LD_LIBRARY_PATH",
     )
-
-
-def _quoted(folder: str) -> str:
-    """Return a folder as the shell takes it for one word; a home folder's ~ stays outside of the quotes, or it is no home."""
-    home, rest = ("~/", folder[2:]) if folder.startswith("~/") else ("", folder)
-    return home + shlex.quote(rest)
 
 
 def _reinstall(wheels: Sequence[str]) -> Fix:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import shlex
-
-from gpudoctor.sdk import Fix, unblocks
+from gpudoctor.sdk import Fix, shell_path, unblocks
 
 GAIN = unblocks("the environment that was set up is used")
 NO_OVERLAY = Fix(
@@ -23,7 +21,7 @@ def use_interpreter(executable: str) -> Fix:
         id="point-at-python",  # GD303 offers the same without a name
         title="Examine and train with the other one",
         action="command",
-        text=f"gpudoctor scan --python {_quoted(executable)}",
+        text=f"gpudoctor scan --python {shell_path(executable)}",
         gain=GAIN,
         risk="none",
         effort_minutes=1,
@@ -32,7 +30,7 @@ def use_interpreter(executable: str) -> Fix:
 
 def register_kernel(executable: str) -> Fix:
     """Return how to give that interpreter a kernel of its own, to be chosen in the notebook's menu."""
-    python = _quoted(executable)
+    python = shell_path(executable)
     return Fix(
         id="register-notebook-kernel",
         title="Give it a kernel; choose it in the notebook",
@@ -49,11 +47,7 @@ def leave_environment(prefix: str) -> Fix:
         id="recreate-environment",
         title="Leave it, then activate one that exists",
         action="command",
-        text=f"deactivate; ls {_quoted(prefix)}",
+        text=f"deactivate; ls {shell_path(prefix)}",
         gain=GAIN,
         effort_minutes=2,
     )
-
-
-def _quoted(path: str) -> str:
-    return f"~/{shlex.quote(path[2:])}" if path.startswith("~/") else shlex.quote(path)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-import shlex
+
+from gpudoctor.sdk import shell_path
 
 NO_REQUIREMENT = re.compile(r"[^A-Za-z0-9_.+<>=!~,*-]")
 PACKAGE_FOLDER = re.compile(r"(?:/|~/)(?:[^\x00-\x1f]*/)?(?:site|dist)-packages/tensorflow")
@@ -22,4 +23,4 @@ def package_folder(path: str) -> str:
     """Return the path of a package folder as one word, '' for any other place: nothing else may ever be removed."""
     if PACKAGE_FOLDER.fullmatch(path) is None or ".." in path.split("/"):
         return ""
-    return f"~/{shlex.quote(path[2:])}" if path.startswith("~/") else shlex.quote(path)
+    return shell_path(path)
