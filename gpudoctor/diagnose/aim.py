@@ -17,6 +17,8 @@ from gpudoctor.model.missing import either
 from gpudoctor.model.shell import shell_path
 from gpudoctor.model.software import Python
 
+# Only characters that mean nothing in double quotes: any other path, of whatever system, is quoted as a POSIX word
+WINDOWS_PATH = re.compile(r"[A-Za-z]:[\\/][\w\\/ ().+~-]*")
 ACTIVE = frozenset({"VIRTUAL_ENV", "CONDA_PREFIX"})  # these environments' own pip is the one that a shell finds
 # A pip of its own standing: not "uv pip", and not the pip of a folder that the command names.
 # Podman's options are Docker's, but for the GPUs, which it takes by CDI name (NVIDIA Container Toolkit, "Support for CDI").
@@ -64,6 +66,6 @@ def _aimed(fix: Fix, run: str) -> Fix:
 
 
 def _quoted(path: str) -> str:
-    if "\\" in path:  # Windows' shells know no single quotes
-        return f'"{path}"' if " " in path else path
+    if WINDOWS_PATH.fullmatch(path):  # Windows' shells know no single quotes
+        return f'"{path}"' if set(" ()") & set(path) else path
     return shell_path(path)

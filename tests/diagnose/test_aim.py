@@ -30,6 +30,7 @@ def command(text: str, executable: str, *, chosen_by: str = "--python", action: 
         ("/opt/my envs/tf/bin/python", "'/opt/my envs/tf/bin/python' -m pip"),
         ("~/my envs/tf/bin/python", "~/'my envs/tf/bin/python' -m pip"),
         ("C:\\Program Files\\Python\\python.exe", '"C:\\Program Files\\Python\\python.exe" -m pip'),
+        ("C:\\tools(x86)\\python.exe", '"C:\\tools(x86)\\python.exe" -m pip'),
     ],
 )
 def test_pip_runs_under_the_examined_interpreter(executable: str, run: str) -> None:
@@ -38,10 +39,11 @@ def test_pip_runs_under_the_examined_interpreter(executable: str, run: str) -> N
     )
 
 
-def test_a_path_with_a_space_stays_one_word_for_the_shell() -> None:
-    text = command("pip install x", "/opt/my envs/python")
+@pytest.mark.parametrize("path", ["/opt/my envs/python", "C:\\x;id;", "\\$(id)", "C:\\`id`"])
+def test_a_path_stays_one_word_for_the_shell(path: str) -> None:
+    text = command("pip install x", path)
     shown = subprocess.run(["bash", "-c", f"printf '%s|' {text}"], capture_output=True, text=True, check=True).stdout
-    assert shown.split("|")[0] == "/opt/my envs/python"
+    assert shown.split("|")[0] == path
 
 
 @pytest.mark.parametrize("variable", ["VIRTUAL_ENV", "CONDA_PREFIX"])
