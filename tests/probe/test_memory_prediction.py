@@ -28,8 +28,12 @@ def ladder() -> Trial:
     return run_probe(interpreter(), ("batch_ladder",), environment=environment).trials["batch_ladder"]
 
 
-def measured(*plan: tuple[int, int]) -> list[int | None]:
-    return [peak for _, _, peak in ask("measure_peaks.py", json.dumps(plan), **POOL)]
+# oneDNN's kernels take a shortage badly: TensorFlow 2.21 itself ended by SIGSEGV in 3 of 12 of them, in 0 of 16 without
+PLAIN_KERNELS = {"TF_ENABLE_ONEDNN_OPTS": "0"}
+
+
+def measured(*plan: tuple[int, int], **variables: str) -> list[int | None]:
+    return [peak for _, _, peak in ask("measure_peaks.py", json.dumps(plan), **POOL, **variables)]
 
 
 def need(ladder: Trial, batch: int) -> Need:
@@ -56,7 +60,7 @@ def test_the_largest_batch_fits_and_one_clearly_above_does_not(ladder: Trial) ->
     largest = round(ladder.values["largest_batch"])
     (fits,) = measured((largest, 1))
     assert fits is not None
-    assert measured((round(largest * 1.5), 1)) == [None]
+    assert measured((round(largest * 1.5), 1), **PLAIN_KERNELS) == [None]
 
 
 @pytest.mark.long
