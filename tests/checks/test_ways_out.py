@@ -89,3 +89,9 @@ def test_what_no_trial_measures_is_called_a_bound() -> None:
     }
     assert "a bound: at best half of what grows" in mixed(LINE).basis
     assert all(fix.peak is not None and fix.peak.bound for fix in ways(from_dump(DUMP, [TENSOR]))[:3])
+
+
+def test_a_part_of_the_batch_keeps_its_own_part_of_the_excess_only() -> None:
+    above = from_line(fixed=100 * MIB, each=MIB, batch=1000, limit=1000 * MIB, weights=20 * MIB, excess=0.1)
+    assert smaller(above, 4).low_bytes == 350 * MIB
+    assert smaller(above, 4).high_bytes == round(350 * 1.1 * MIB)

@@ -27,8 +27,8 @@ def from_dump(dump: LogEvent | None, tensors: Sequence[LogEvent]) -> Need:
     return Need(
         low=used + asked,
         high=NOT_THE_LAST,
-        growing_low=NOT_THE_LAST,
-        growing_high=used + asked,
+        growing_of_low=used + asked,
+        growing_of_high=NOT_THE_LAST,
         limit=limit or Missing("the dump tells no limit"),
         batch=_batch(tensors),
         basis=f"the allocator's dump: {used / 2**20:.0f} MiB in use, {asked / 2**20:.0f} MiB asked for",

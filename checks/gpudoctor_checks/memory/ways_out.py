@@ -25,15 +25,16 @@ NO_WEIGHTS = Missing("what the weights take is not known")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Need:
-    """What training needs: at least `low`, at most `high` bytes, of which `growing_low` to `growing_high` grow with the batch.
+    """What training needs: at least `low`, at most `high` bytes, and what part of either grows with the batch.
 
+    Of `low` at most `growing_of_low` does, of `high` at least `growing_of_high`: what a smaller batch saves of each end.
     `weights`: one copy of the trained weights; `limit`: the pool's size; `batch`: 0 where it is not known.
     """
 
     low: Maybe[int] = NO_DUMP
     high: Maybe[int] = NO_DUMP
-    growing_low: Maybe[int] = NO_DUMP
-    growing_high: Maybe[int] = NO_DUMP
+    growing_of_low: Maybe[int] = NO_DUMP
+    growing_of_high: Maybe[int] = NO_DUMP
     weights: Maybe[int] = NO_WEIGHTS
     limit: Maybe[int] = NO_DUMP
     batch: int = 0
@@ -41,13 +42,16 @@ class Need:
 
 
 def from_line(*, fixed: float, each: float, batch: int, limit: int, weights: Maybe[int], excess: float = 0.0) -> Need:
-    """Return what a batch needs by the line through measured peaks; `excess` is the part by which peaks rise above it."""
+    """Return what a batch needs by the line through measured peaks; `excess` is the part by which peaks rise above it.
+
+    A peak rises with what it is a peak of, so the excess of a part of the batch is a part of the whole's.
+    """
     growing, total = each * batch, fixed + each * batch
     return Need(
         low=round(total),
         high=round(total * (1 + excess)),
-        growing_low=round(growing),
-        growing_high=round(growing),
+        growing_of_low=round(growing),
+        growing_of_high=round(growing * (1 + excess)),
         weights=weights,
         limit=limit,
         batch=batch,
@@ -57,7 +61,7 @@ def from_line(*, fixed: float, each: float, batch: int, limit: int, weights: May
 
 def smaller(need: Need, parts: int) -> Peak:
     """Return the peak with a batch of one part."""
-    return _bounds(need, _kept(need.growing_high, parts), _kept(need.growing_low, parts))
+    return _bounds(need, _kept(need.growing_of_low, parts), _kept(need.growing_of_high, parts))
 
 
 def accumulated(need: Need, parts: int) -> Peak:
@@ -69,7 +73,7 @@ def accumulated(need: Need, parts: int) -> Peak:
 
 def mixed(need: Need) -> Peak:
     """Return the peak with float16 activations: at best half of what grows is saved, and float16 weights come on top."""
-    halved = _bounds(need, _kept(need.growing_high, 2), 0)
+    halved = _bounds(need, _kept(need.growing_of_low, 2), 0)
     high = _sum(halved.high_bytes, _share(need.weights, 0.5))
     return replace(
         halved, high_bytes=high, bound=True, basis=f"{need.basis}; a bound: at best half of what grows is saved"
