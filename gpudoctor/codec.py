@@ -30,6 +30,7 @@ MAX_BASELINE_BYTES = 4 * 1024 * 1024  # 200 bytes a finding; nobody accepts ten 
 # Characters that steer a terminal or hide text: DEL and C1, zero-width and bidi controls, line separators, the BOM.
 # Lone surrogates are bytes of a name that is not UTF-8: no JSON reader takes them.
 STEERING = re.compile("[\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ud800-\udfff\ufeff]")
+LONGEST_REASON = 200  # characters of a refusal
 DEEPEST = 8  # steps of a path in `missing`: more than the model is deep
 STEP = re.compile(r"([A-Za-z_][\w.\-]*?)(?=\.|\[|$)|\[(\d{1,4})\]")
 
@@ -238,7 +239,13 @@ def _convert(document: dict[str, Json], name: str) -> Snapshot:
     try:
         return plausible(msgspec.convert(prepared, Snapshot))
     except (msgspec.ValidationError, RecursionError) as error:
-        raise SnapshotError(f"{name}: not a snapshot this gpudoctor can read: {error}") from error
+        raise SnapshotError(f"{name}: not a snapshot this gpudoctor can read: {_told(error)}") from error
+
+
+def _told(error: Exception) -> str:
+    """Return what is wrong and, at the end, where; a foreign word in the middle is cut where it is endless."""
+    text = str(error)
+    return text if len(text) <= LONGEST_REASON else f"{text[: LONGEST_REASON // 2]} ... {text[-LONGEST_REASON // 2 :]}"
 
 
 def _without_status(probe: Json) -> None:

@@ -15,6 +15,7 @@ from typing import Any, TypeGuard, TypeVar, cast
 from gpudoctor.model.gpu import Gpu, GpuProcess
 from gpudoctor.model.missing import Missing
 from gpudoctor.model.snapshot import Snapshot
+from gpudoctor.model.words import WORDS
 
 HIDDEN = Missing("identifier; shown with --include-identifiers")
 # A whole UUID or the beginning of one, which CUDA_VISIBLE_DEVICES takes as well (CUDA C Programming Guide)
@@ -239,7 +240,7 @@ def _is_tuple(value: object) -> TypeGuard[tuple[Any, ...]]:
 
 def _mapped(value: Any, rewrite: Rewrite) -> Any:  # any node of frozen data
     if isinstance(value, str):
-        return rewrite(value)
+        return value if value in WORDS else rewrite(value)  # the user slurm is masked, the scheduler of that name is not
     if is_dataclass(value) and not isinstance(value, type):
         changed = {each.name: _mapped(getattr(value, each.name), rewrite) for each in fields(value)}
         return replace(value, **changed)

@@ -66,7 +66,7 @@ from gpudoctor.model.run import (
     Tracing,
     Tracings,
 )
-from gpudoctor.model.shell import shell_path
+from gpudoctor.model.shell import search_path, shell_path
 from gpudoctor.model.software import Library, Python, TensorFlow
 from gpudoctor.model.threshold import Limits, Threshold
 from gpudoctor.model.views import Devices, Driver, Environment, Gpus, Libraries, Packages, cc_number
@@ -153,6 +153,7 @@ __all__ = [
     "memory_pool",
     "must_know",
     "nvml_returns",
+    "search_path",
     "shell_path",
     "shown",
     "tensorflow_releases",

@@ -99,6 +99,37 @@ def test_what_is_no_snapshot_is_refused_with_a_sentence(data: bytes, says: str) 
         load_snapshot(data)
 
 
+@pytest.mark.parametrize(
+    ("document", "place"),
+    [
+        ({"probe": {"trials": {"cpu": {"name": "cpu", "status": "warm"}}}}, r"\$\.probe\.trials\[\.\.\.\]\.status"),
+        ({"probe": {"trials": {"cpu": {"name": "cpu", "device": "TPU"}}}}, r"\.device"),
+        ({"probe": {"children": [{"environment": "default", "status": "oom"}]}}, r"children\[0\]\.status"),
+        ({"gpus": [{"index": 0, "mig_mode": "x" * 100_000}]}, r"\$\.gpus\[0\]\.mig_mode"),
+        ({"gpus": [{"index": 0, "compute_mode": "shared"}]}, r"compute_mode"),
+        ({"gpus": [{"index": 0, "processes": [{"pid": 1, "kind": "mining"}]}]}, r"processes\[0\]\.kind"),
+        ({"scheduler": {"kind": "cron"}}, r"\$\.scheduler\.kind"),
+        ({"kernel": {"flavour": "vanilla"}}, r"\$\.kernel\.flavour"),
+        ({"cuda": {"origin": "moon"}}, r"\$\.cuda\.origin"),
+        ({"tensorflow": {"origin": "pip"}}, r"\$\.tensorflow\.origin"),
+        ({"libraries": [{"soname": "libcudart.so.12", "origin": "pip"}]}, r"libraries\[0\]\.origin"),
+        ({"run": {"outcome": "vanished"}}, r"\$\.run\.outcome"),
+    ],
+)
+def test_a_word_outside_of_a_closed_vocabulary_is_refused_with_its_place(document: dict[str, Any], place: str) -> None:
+    with pytest.raises(SnapshotError, match=f"Invalid enum value '.*{place}`$") as refused:
+        load_snapshot(json.dumps(document).encode())
+    assert len(str(refused.value)) < 400
+
+
+def test_the_schema_names_the_words_of_a_closed_vocabulary() -> None:
+    definitions = schema(Report)["$defs"]
+    assert definitions["Trial"]["properties"]["device"]["enum"] == ["CPU", "GPU"]
+    assert "refused" in definitions["Trial"]["properties"]["status"]["enum"]
+    assert definitions["Fix"]["properties"]["action"]["enum"] == ["command", "diff", "manual", "setting"]
+    assert schema(Snapshot)["$defs"]["Gpu"]["properties"]["mig_mode"]["enum"] == ["disabled", "enabled"]
+
+
 def test_a_group_that_was_taken_out_of_a_snapshot_is_unknown_though_its_reasons_stayed() -> None:
     document: dict[str, Any] = json.loads(encoded(FULL))
     document["missing"]["probe.trials.precision.device_name"] = "not_supported"

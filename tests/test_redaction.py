@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from gpudoctor.codec import dumps, snapshot_to_builtins
+from gpudoctor.codec import dumps, load_snapshot, snapshot_to_builtins
 from gpudoctor.model.gpu import Gpu, GpuProcess
-from gpudoctor.model.machine import Host, Kernel, Storage, XidEvent
+from gpudoctor.model.machine import Host, Kernel, Scheduler, Storage, XidEvent
 from gpudoctor.model.missing import Missing
 from gpudoctor.model.snapshot import Snapshot
 from gpudoctor.model.software import Library, Python, TensorFlow
@@ -90,6 +90,21 @@ def test_a_uuid_whose_first_block_has_no_digit_is_masked_too() -> None:
 def test_the_home_folder_is_masked_only_where_a_path_begins_with_it() -> None:
     root = rewriter(home="/root", user="root", host="trainbox")
     assert root("/root/venv:/mnt/root/lib:/proc/1/root/usr") == "~/venv:/mnt/root/lib:/proc/1/root/usr"
+
+
+def test_a_user_named_like_a_word_of_the_model_does_not_take_the_word_along() -> None:
+    snapshot = Snapshot(
+        scheduler=Scheduler(kind="slurm", job="7"),
+        tensorflow=TensorFlow(origin="source", path="/home/slurm/tf"),
+        env={"SLURM_JOB_USER": "slurm", "NOTE": "run by slurm"},
+    )
+    done = redact(snapshot, rewrite=rewriter(home="/home/source", user="source", host=""))
+    assert done.scheduler is not None
+    assert done.scheduler.kind == "slurm"
+    assert done.tensorflow is not None
+    assert (done.tensorflow.origin, done.tensorflow.path) == ("source", "/home/<user>/tf")
+    assert (done.env or {})["NOTE"] == "run by <user>"
+    assert load_snapshot(dumps(snapshot_to_builtins(done)).encode()) == done
 
 
 def test_a_user_without_a_home_is_no_error(monkeypatch: pytest.MonkeyPatch) -> None:

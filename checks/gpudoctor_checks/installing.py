@@ -20,7 +20,7 @@ from gpudoctor.sdk import (
     unblocks,
     versions,
 )
-from gpudoctor_checks.remedies import RUN_NGC, WORKING, extra_fails, with_cuda
+from gpudoctor_checks.remedies import RUN_NGC, WORKING, Package, extra_fails, with_cuda
 
 # Python of the Ubuntu that `wsl --install -d Ubuntu` brings: 24.04, the distribution's release notes.
 WSL_PYTHON = "3.12"
@@ -70,11 +70,12 @@ def install_tensorflow(
         return (RUN_NGC,) if new else (elsewhere(min(capabilities)),)
     stays = bool(wanted) and tensorflow_releases.release_of(wanted) is release
     version = wanted if stays else release.latest
-    package = with_cuda(version, capabilities) if cuda else f"'tensorflow=={version}'"
+    package = with_cuda(version, capabilities) if cuda else Package(f"'tensorflow=={version}'", version)
     if system == "windows":
         return (_in_wsl(package),)
     here = not own or own in fitting(release)  # else an environment of its own is made, and this one stays as it is
-    return (_fix("install-tensorflow", title, f"{before if here else ''}{pip_install(package, release, own)}", 3),)
+    text = f"{before if here else ''}{pip_install(package.words, release, own)}"
+    return (_fix("install-tensorflow", title, text, 3, package.release),)
 
 
 def elsewhere(capability: int) -> Fix:
@@ -96,9 +97,10 @@ def make_environment(devices: Devices | None, driver: Driver | None, host: Host 
             id="fitting-python",
             title=f"Make an environment with Python {python}",
             action="command",
-            text=f"uv venv --python {python} ~/tf && uv pip install --python ~/tf {package}",
+            text=f"uv venv --python {python} ~/tf && uv pip install --python ~/tf {package.words}",
             gain=unblocks("pip has a wheel for it"),
             effort_minutes=5,
+            release=package.release,
         ),
     )
 
@@ -144,12 +146,14 @@ def _drives(driver: Driver | None, release: tensorflow_releases.TfRelease) -> bo
     return not version or not needed or versions.at_least(version, needed)
 
 
-def _in_wsl(package: str) -> Fix:
-    install = f"python3 -m venv ~/tf && ~/tf/bin/pip install {package}"
+def _in_wsl(package: Package) -> Fix:
+    install = f"python3 -m venv ~/tf && ~/tf/bin/pip install {package.words}"
     text = f'wsl --install -d Ubuntu && wsl -d Ubuntu -- sh -c "{install}"'
-    return _fix("install-in-wsl", "Install TensorFlow with CUDA inside WSL2", text, 20)
+    return _fix("install-in-wsl", "Install TensorFlow with CUDA inside WSL2", text, 20, package.release)
 
 
-def _fix(name: str, title: str, text: str, minutes: float) -> Fix:
+def _fix(name: str, title: str, text: str, minutes: float, release: str) -> Fix:
     gain = unblocks("this build finds its CUDA and has code for the GPU")
-    return Fix(id=name, title=title, action="command", text=text, gain=gain, effort_minutes=minutes)
+    return Fix(
+        id=name, title=title, action="command", text=text, gain=gain, effort_minutes=minutes, release=release
+    )

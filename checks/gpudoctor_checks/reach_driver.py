@@ -25,6 +25,12 @@ def reachable(needed: str, capabilities: Sequence[int], *, windows: bool) -> boo
     return newest_for(capabilities, windows=windows) >= versions.parse(needed)[0]
 
 
+def outlived(needed: str, capabilities: Sequence[int], *, windows: bool) -> bool:
+    """Return whether driver support for the oldest of these GPUs ended before there was one as new as needed."""
+    last = drivers.last_branch_for(min(capabilities)) if capabilities else None
+    return last is not None and not reachable(needed, capabilities, windows=windows)
+
+
 def reach_driver(
     needed: str,
     driver: Driver,

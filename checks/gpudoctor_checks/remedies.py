@@ -6,6 +6,7 @@ A fix is known by its id: the engine shows equal ids once. Commands are for the 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from gpudoctor.sdk import (
     Driver,
@@ -154,18 +155,25 @@ def _that_finds_its_wheels(version: str) -> str:
     return _that_finds_its_wheels(tensorflow_releases.RELEASES[place - 1].latest)
 
 
-def with_cuda(version: str, capabilities: Sequence[int]) -> str:
+class Package(NamedTuple):
+    """What pip is asked for, as words of the command, and the TensorFlow release that it installs."""
+
+    words: str
+    release: str
+
+
+def with_cuda(version: str, capabilities: Sequence[int]) -> Package:
     """Return what to ask pip for: TensorFlow with its CUDA wheels, and a cuDNN that still knows these GPUs."""
     version = _that_finds_its_wheels(version)
     release = tensorflow_releases.release_of(version)
     oldest = min(capabilities, default=TURING)
     if release is not None and not release.and_cuda:
-        return f"'tensorflow=={version}'"  # before 2.14 there is no extra; CUDA comes from the system
+        return Package(f"'tensorflow=={version}'", version)  # before 2.14 there is no extra; the system brings CUDA
     if release is None or release.and_cuda_pinned or oldest >= TURING:
-        return f"'tensorflow[and-cuda]=={version}'"
+        return Package(f"'tensorflow[and-cuda]=={version}'", version)
     if versions.minor(version) == WITHOUT_PRE_TURING_CUDNN:
         version = INSTEAD_FOR_PRE_TURING
-    return f"'tensorflow[and-cuda]=={version}' {pin_cudnn(oldest)}"
+    return Package(f"'tensorflow[and-cuda]=={version}' {pin_cudnn(oldest)}", version)
 
 
 def pin_cudnn(capability: int) -> str:
@@ -220,10 +228,11 @@ def _install_release(
             id="install-older-tensorflow",
             title=f"{verb} TensorFlow {release.latest}{where}",
             action="command",
-            text=f"{make if where else 'pip install'} {package}",
+            text=f"{make if where else 'pip install'} {package.words}",
             gain=unblocks("its code runs here"),
             risk="medium",
             effort_minutes=30,
+            release=package.release,
         ),
     )
 

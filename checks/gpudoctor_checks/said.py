@@ -28,6 +28,10 @@ from gpudoctor.sdk import (
 
 SHOWN = 3  # lines of a text quoted as evidence
 LONGEST = 160
+# What `remedies.advised_version` chooses where nothing is known of Python, driver and GPU; written out, since reading the
+# table of releases costs every start.
+NEWEST = "2.20.0"
+AND_CUDA = f"'tensorflow[and-cuda]=={NEWEST}'"
 # Policy, see `model/weight.py`: a machine that trains the reference network clears itself, and leaves the program.
 DOUBT_LEFT_WHEN_MACHINE_IS_SOUND = 0.7
 TRUST_LEFT_WHEN_MACHINE_IS_BROKEN = 0.6
@@ -66,9 +70,27 @@ def to_know(command: str) -> Evidence:
     return Evidence(label="run this to know", value=command, source="next step")
 
 
-def command(name: str, title: str, text: str, *, why: str, minutes: float = 2, risk: str = "low") -> Fix:
-    """Return a fix without which nothing works, as a command to copy."""
-    return Fix(id=name, title=title, action="command", text=text, gain=unblocks(why), effort_minutes=minutes, risk=risk)
+def command(
+    name: str,
+    title: str,
+    text: str,
+    *,
+    why: str,
+    minutes: float = 2,
+    risk: str = "low",
+    release: str | None = None,
+) -> Fix:
+    """Return a fix without which nothing works, as a command to copy; `release`: the TensorFlow that it installs."""
+    return Fix(
+        id=name,
+        title=title,
+        action="command",
+        text=text,
+        gain=unblocks(why),
+        effort_minutes=minutes,
+        risk=risk,
+        release=release,
+    )
 
 
 def by_hand(name: str, title: str, text: str, *, why: str, minutes: float = 10, risk: str = "low") -> Fix:

@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import argparse
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from gpudoctor.model.words import FailOn, Level
 
 
 @dataclass(slots=True)
@@ -13,10 +17,10 @@ class Arguments(argparse.Namespace):
     command: str = ""
     json: bool = False
     verbose: bool = False
-    level: str | None = None
+    level: Level | None = None
     select: list[str] = field(default_factory=list[str])
     ignore: list[str] = field(default_factory=list[str])
-    fail_on: str | None = None
+    fail_on: FailOn | None = None
     strict: bool = False
     expect_gpus: int | None = None
     timeout: float | None = None

@@ -26,11 +26,13 @@ from gpudoctor.diagnose.engine import diagnose
 from gpudoctor.diagnose.registry import Registry
 from gpudoctor.errors import UsageError
 from gpudoctor.model.report import Report
+from gpudoctor.model.shell import shell_path
 from gpudoctor.present import environment, figures, json, text
 from gpudoctor.present.style import printable
 from gpudoctor.redaction import Redacted, chained, redact_counted, rewriter_of, rewriter_of_this_machine
 
 NAME = "gpudoctor-bundle-{}.tar.gz"
+GZIPPED = (".gz", ".tgz")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,6 +47,7 @@ class _Machine:
 def run(arguments: Arguments) -> int:
     """Pack, show, ask, write."""
     path = arguments.output or NAME.format(datetime.now(timezone.utc).strftime("%Y%m%d-%H%M%S"))
+    _refuse_other_format(path)
     check_place(path, overwrite=arguments.overwrite)
     if not arguments.snapshot and not arguments.yes and not _can_ask():
         raise UsageError("not begun: it could not be written, for there is no terminal to ask on; give --yes")
@@ -60,6 +63,14 @@ def run(arguments: Arguments) -> int:
     write_private(path, archive, overwrite=arguments.overwrite)
     emit(f"Written: {printable(path)}\n", None)
     return 0
+
+
+def _refuse_other_format(path: str) -> None:
+    """Raise UsageError for a name that promises another format; one without an ending, or ending in a date, promises none."""
+    ending = Path(path).suffix
+    if any(each.isalpha() for each in ending) and ending.lower() not in GZIPPED:
+        cure = f"{path.removesuffix(ending).removesuffix('.tar')}.tar.gz"
+        raise UsageError(f"{path}: a bundle is a gzipped tar, not {ending}; give -o {shell_path(cure)}")
 
 
 def _machine(arguments: Arguments, known: Registry) -> _Machine:

@@ -17,10 +17,11 @@ from typing import Any, TypeGuard, cast
 from gpudoctor.cli.read_file import read_bounded
 from gpudoctor.errors import UsageError
 from gpudoctor.model.finding import Severity
+from gpudoctor.model.words import FailOn
 from gpudoctor.present.style import printable
 
 MAX_BYTES = 8 * 1024 * 1024  # a pyproject.toml of a megabyte is already strange
-FAIL_ON = ("error", "warning", "info", "never")
+FAIL_ON: tuple[FailOn, ...] = ("error", "warning", "info", "never")
 SEVERITY = "severity"  # what every rule has; the rest are thresholds of the check
 KEYS = ("select", "ignore", "fail-on", "strict", "timeout", "python", "rules")
 SWITCH = {"1": True, "true": True, "yes": True, "on": True, "0": False, "false": False, "no": False, "off": False}
@@ -44,7 +45,7 @@ class Settings:
 
     select: tuple[str, ...] = ()
     ignore: tuple[str, ...] = ()
-    fail_on: str = "error"
+    fail_on: FailOn = "error"
     strict: bool = False
     timeout: float | None = None
     python: str | None = None

@@ -14,6 +14,7 @@ from gpudoctor.cli.output import emit, flush
 from gpudoctor.cli.progress import Bar, bar_on
 from gpudoctor.collect.target import Target, choose_target
 from gpudoctor.examine.machine import Examined, Judges, Request, examine_here
+from gpudoctor.model.words import Level
 from gpudoctor.present.headers import target_line
 from gpudoctor.present.style import shorten
 
@@ -42,7 +43,7 @@ def examined(
     settings: Settings,
     checks: Judges,
     *,
-    level: str,
+    level: Level,
     trials: tuple[str, ...] | None = None,
     announce: bool = False,
     identifiers: bool | None = None,

@@ -10,6 +10,7 @@ from gpudoctor.cli.arguments import Arguments
 from gpudoctor.cli.configuration import Settings
 from gpudoctor.cli.judging import Judging
 from gpudoctor.diagnose.from_text import judge_text, overlaid
+from gpudoctor.logs.accepted import refuse_what_is_not_understood
 from gpudoctor.logs.facts import snapshot_of
 from gpudoctor.logs.intake import STDIN, read_texts
 from gpudoctor.logs.stated import read_facts
@@ -36,6 +37,7 @@ def _named(arguments: Arguments) -> str:
 def told_by(arguments: Arguments, files: list[str]) -> Snapshot:
     """Return the machine that the texts and the stated facts describe."""
     stated = read_facts(arguments.fact)
+    refuse_what_is_not_understood(stated)
     told = snapshot_of(read_texts(files), stated)
     return told if arguments.include_identifiers else redact(told, rewrite=rewriter_of_this_machine())
 

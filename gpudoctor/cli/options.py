@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import argparse
 import sys
+from typing import TYPE_CHECKING
 
-LEVELS = ("quick", "standard", "full")
+if TYPE_CHECKING:
+    from gpudoctor.model.words import FailOn, Level
+
+LEVELS: tuple[Level, ...] = ("quick", "standard", "full")
 FORMATS = ("text", "json", "jsonl", "junit", "github", "markdown")
-SEVERITIES = ("error", "warning", "info", "never")  # what --fail-on takes
+SEVERITIES: tuple[FailOn, ...] = ("error", "warning", "info", "never")  # what --fail-on takes
 # Policy: faster, the watching becomes a load of its own (nvtop issue 365); slower, the plots are mostly holes.
 SHORTEST_INTERVAL_S, LONGEST_INTERVAL_S = 0.25, 60.0
 

@@ -82,6 +82,8 @@ class Recording:
             if sampler is not None:
                 sampler.stop()
         self._ours(lambda: printed.finish(patient=not self._quiet))
+        if window is not None and window.unaided:
+            _say(f"no thread could be had for the terminal ({window.unaided}): output and keys may have passed late")
         self._close(ended)
         with suppress(KeyboardInterrupt):
             _reported(report, self.path)

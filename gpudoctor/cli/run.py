@@ -14,7 +14,7 @@ import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
 from gpudoctor import __version__
 from gpudoctor.cli.arguments import Arguments
@@ -23,6 +23,9 @@ from gpudoctor.errors import UsageError
 from gpudoctor.profile import command as commands
 from gpudoctor.profile import placing
 from gpudoctor.profile.record import SessionWriter, default_folder
+
+if TYPE_CHECKING:
+    from gpudoctor.collect.target import Target
 
 SUFFIX = ".session"
 
@@ -34,14 +37,15 @@ def run(arguments: Arguments) -> int:
     if not arguments.script:
         raise UsageError("nothing to run; for example `gpudoctor run -- python train.py`")
     _check_rules()
+    target = _target(arguments) if commands.names_no_interpreter(arguments.script) else None
     try:
-        command = commands.completed(arguments.script, lambda: _python(arguments))
+        command = commands.completed(arguments.script, lambda: str(target.executable) if target is not None else "")
     except commands.NotRunnableError as error:
         sys.stderr.write(f"gpudoctor: {error}\n")
         return error.exit_code
     if commands.is_off(os.environ):
         _become(command)
-    return _recorded(arguments, command)
+    return _recorded(arguments, command, target.chosen_by if target is not None else "")
 
 
 def _check_rules() -> None:
@@ -56,10 +60,10 @@ def _check_rules() -> None:
         with_rules(registry.load(), settings)
 
 
-def _python(arguments: Arguments) -> str:
+def _target(arguments: Arguments) -> Target:
     from gpudoctor.collect.target import choose_target  # noqa: PLC0415  # only where the command names no interpreter
 
-    return str(choose_target(arguments.python, environ=os.environ, folder=Path.cwd()).executable)
+    return choose_target(arguments.python, environ=os.environ, folder=Path.cwd())
 
 
 def _become(command: Sequence[str]) -> NoReturn:
@@ -68,12 +72,12 @@ def _become(command: Sequence[str]) -> NoReturn:
     replace_process(command, os.environ)
 
 
-def _recorded(arguments: Arguments, command: Sequence[str]) -> int:
+def _recorded(arguments: Arguments, command: Sequence[str], chosen_by: str) -> int:
     from gpudoctor.cli.recording import Recording  # noqa: PLC0415  # POSIX only
 
     try:
         wanted = _place(arguments)
-        writer = _opened(wanted, command)
+        writer = _opened(wanted, command, chosen_by)
     except (OSError, sqlite3.Error) as error:
         why = f"the session cannot be written ({arguments.session or default_folder()}: {error})"
         if arguments.session:
@@ -87,7 +91,7 @@ def _recorded(arguments: Arguments, command: Sequence[str]) -> int:
     return code or _gate(arguments, recording.path)
 
 
-def _opened(wanted: Path, command: Sequence[str]) -> SessionWriter:
+def _opened(wanted: Path, command: Sequence[str], chosen_by: str) -> SessionWriter:
     """Return the session with its first words. Raises OSError or sqlite3.Error."""
     root = Path(os.environ.get("GPUDOCTOR_SYSROOT") or "/")
     writer = SessionWriter(placing.place_for(wanted, lambda path: placing.file_system(path, root)))
@@ -96,6 +100,7 @@ def _opened(wanted: Path, command: Sequence[str]) -> SessionWriter:
         tool_version=__version__,
         command=list(command),
         folder=str(Path.cwd()),
+        chosen_by=chosen_by,
         started_at=time.time(),
         outcome="running",
     )

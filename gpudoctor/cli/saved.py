@@ -9,6 +9,7 @@ from gpudoctor.codec import MAX_SNAPSHOT_BYTES, load_snapshot
 from gpudoctor.errors import SnapshotError
 from gpudoctor.model.missing import either
 from gpudoctor.model.snapshot import QUICK_HAS_NO_PROBE, Snapshot
+from gpudoctor.model.words import Level
 from gpudoctor.redaction import redact
 
 GZIP = b"\x1f\x8b"
@@ -20,7 +21,7 @@ class Saved:
     """The snapshot, the level that it was taken at, and the interpreter that was examined."""
 
     snapshot: Snapshot
-    level: str
+    level: Level
     python: str
 
 

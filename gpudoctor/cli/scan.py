@@ -12,6 +12,7 @@ from gpudoctor.diagnose.engine import diagnose
 from gpudoctor.diagnose.summary import Expectation, of_a_part, unmet
 from gpudoctor.model.report import Report
 from gpudoctor.model.snapshot import Snapshot
+from gpudoctor.model.words import Level
 
 if TYPE_CHECKING:
     from gpudoctor.model.baseline import Baseline  # few scans have one
@@ -22,7 +23,7 @@ class Subject:
     """What is judged: the snapshot, how far it went, whose interpreter, and whether its line is on the screen."""
 
     snapshot: Snapshot
-    level: str
+    level: Level
     target: Mapping[str, str]
     target_shown: bool = False
 

@@ -18,6 +18,7 @@ from gpudoctor.collect import driver_libraries
 from gpudoctor.knowledge import versions
 from gpudoctor.model.machine import Cuda, CudaDevice
 from gpudoctor.model.missing import Maybe, Missing
+from gpudoctor.model.words import CudaOrigin
 
 SONAME, WINDOWS_NAME = "libcuda.so.1", "nvcuda.dll"
 MASK = "CUDA_VISIBLE_DEVICES"
@@ -112,7 +113,7 @@ def _others(root: Path, path: str | None) -> tuple[str, ...]:
     return tuple(each for each in real if each != path)
 
 
-def _origin(path: str, root: Path) -> str:
+def _origin(path: str, root: Path) -> CudaOrigin:
     """Return where the library comes from; the folders' names are those of NVIDIA's packages."""
     inside = f"/{path.removeprefix(str(root)).lstrip('/')}"
     folder = os.path.dirname(inside)  # noqa: PTH120  # texts, and hot at start-up

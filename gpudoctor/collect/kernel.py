@@ -17,6 +17,7 @@ from gpudoctor.collect.kernel_log import read_xids
 from gpudoctor.collect.text_file import word_of
 from gpudoctor.model.machine import DeviceNode, Kernel, PciGpu
 from gpudoctor.model.missing import Maybe, Missing
+from gpudoctor.model.words import ModuleFlavour
 
 NVIDIA_VENDOR, DISPLAY_CLASS = "0x10de", "0x03"  # PCI ID repository: NVIDIA, base class "display controller"
 VERSION_LINE = re.compile(r"Kernel Module(?: for \S+)?\s+(\d+\.\d+(?:\.\d+)?)")
@@ -79,7 +80,7 @@ def _module_version(root: Path, told: str) -> Maybe[str]:
     return word_of(root / "sys/module/nvidia/version") or Missing("module not loaded")
 
 
-def _flavour(told: str) -> Maybe[str]:
+def _flavour(told: str) -> Maybe[ModuleFlavour]:
     if "Kernel Module" not in told:
         return Missing("module not loaded")
     return "open" if OPEN_KERNEL_MODULE in told else "proprietary"

@@ -15,6 +15,7 @@ from gpudoctor.collect.loader import Found
 from gpudoctor.collect.python_env import Distribution
 from gpudoctor.model.missing import Maybe, Missing
 from gpudoctor.model.record import dataclass
+from gpudoctor.model.words import LibraryOrigin
 
 TOOLKIT = re.compile(r"^/(?:usr/local|opt|usr/lib|usr/lib64)/(?:nvidia/)?cuda\b")
 DRIVER = re.compile(r"/lib(?:cuda|nvidia-[\w-]+)\.so")
@@ -29,7 +30,7 @@ NO_PACKAGE = Missing("not from a Python package")
 class Identity:
     """What is known of a library file by looking around it. `version_from`: file_name, header, package."""
 
-    origin: str
+    origin: LibraryOrigin
     package: Maybe[str]
     version: Maybe[str]
     version_from: Maybe[str]
@@ -51,7 +52,7 @@ class Identifier:
         package = owner.name if owner else NO_PACKAGE
         return Identity(origin=self._origin(found), package=package, version=version, version_from=source)
 
-    def _origin(self, found: Found) -> str:
+    def _origin(self, found: Found) -> LibraryOrigin:
         """Return wheel, conda, driver, ld_library_path, toolkit or system: what it is, before how it was found."""
         if self._site_of(found.path) is not None:
             return "wheel"

@@ -15,6 +15,7 @@ from gpudoctor.collect.nvml_device import UNAVAILABLE, UNKNOWN_FUNCTION, Calls, 
 from gpudoctor.knowledge import clock_events
 from gpudoctor.model.gpu import Clocks, Ecc, Gpu, GpuProcess, Memory, Pcie, Power, Utilization
 from gpudoctor.model.missing import Maybe, Missing
+from gpudoctor.model.words import ComputeMode, HolderKind, MigMode
 
 # Enumerators of nvml.h, stable numbers of its ABI.
 TEMPERATURE_GPU, THRESHOLD_SLOWDOWN = 0, 1
@@ -23,7 +24,7 @@ CORRECTED, UNCORRECTED, SINCE_DRIVER_LOAD = 0, 1, 0
 SINGLE_BIT_PAGES, DOUBLE_BIT_PAGES = 0, 1
 PERFORMANCE_STATE_UNKNOWN = 32
 MEMORY_V2 = 2 << 24 | 40  # nvmlMemory_v2: version 2, size of nvmlMemory_v2_t
-COMPUTE_MODES = ("default", "exclusive_thread", "prohibited", "exclusive_process")
+COMPUTE_MODES: tuple[ComputeMode, ...] = ("default", "exclusive_thread", "prohibited", "exclusive_process")
 MILLI = 1000
 ZERO_TOTAL = Missing("not_supported: a total of 0 bytes (memory shared with the host)")
 
@@ -76,7 +77,7 @@ _member = object.__getattribute__
 _names = cache(clock_events.decode)
 
 Told = dict[str, Any]  # answers by the keys of STATE
-Describe = Callable[[int, str, Maybe[int]], GpuProcess]
+Describe = Callable[[int, HolderKind, Maybe[int]], GpuProcess]
 
 
 def read_identity(device: Device) -> Gpu:
@@ -104,7 +105,7 @@ def _pci(device: Device) -> Maybe[str]:
 def read_state(device: Device, identity: Gpu, describe: Describe) -> Gpu:
     """Return the GPU with all that moves or can be set; `describe` tells who a process is."""
     told = device.ask_all(STATE)
-    mig_mode = _either_of(told["mig"], "disabled", "enabled")
+    mig_mode = _mig_mode(told["mig"])
     return Gpu(
         index=identity.index,
         name=identity.name,
@@ -171,10 +172,10 @@ def _flag(value: Maybe[int]) -> Maybe[bool]:
     return value if isinstance(value, Missing) else bool(value)
 
 
-def _either_of(pair: Any, off: str, on: str) -> Maybe[str]:  # [current, pending]
+def _mig_mode(pair: Any) -> Maybe[MigMode]:  # [current, pending]
     if isinstance(pair, Missing):
         return pair
-    return on if pair[0] else off
+    return "enabled" if pair[0] else "disabled"
 
 
 def _memory(device: Device, info: Any) -> Memory:  # a structure of the bindings
@@ -252,7 +253,7 @@ def _mig_instances(device: Device, mode: Maybe[str]) -> Maybe[int]:
     return sum(not isinstance(handle, Missing) for handle in handles)
 
 
-def _compute_mode(mode: Maybe[int]) -> Maybe[str]:
+def _compute_mode(mode: Maybe[int]) -> Maybe[ComputeMode]:
     if isinstance(mode, Missing):
         return mode
     return COMPUTE_MODES[mode] if mode < len(COMPUTE_MODES) else Missing(f"unknown mode {mode}")
@@ -264,7 +265,7 @@ def _processes(device: Device, describe: Describe) -> Maybe[tuple[GpuProcess, ..
     if isinstance(compute, Missing):
         return compute
     drawing = device.running("Graphics")
-    rows = [(pid, used, "compute") for pid, used in compute]
+    rows: list[tuple[int, int | None, HolderKind]] = [(pid, used, "compute") for pid, used in compute]
     if not isinstance(drawing, Missing):
         known = {pid for pid, _ in compute}
         rows += [(pid, used, "graphics") for pid, used in drawing if pid not in known]

@@ -15,6 +15,7 @@ from pathlib import Path
 from gpudoctor.collect.notebook import command_words, is_kernel
 from gpudoctor.model.gpu import GpuProcess
 from gpudoctor.model.missing import Maybe, Missing
+from gpudoctor.model.words import HolderKind
 
 HOST_PID_NAMESPACE = "pid:[4026531836]"  # PROC_PID_INIT_INO of the Linux kernel (include/linux/proc_ns.h)
 NOT_POSIX = Missing("not supported on this system")
@@ -36,7 +37,7 @@ class Processes:
         self._known: dict[int, About] = {}
         self._foreign: bool | None = None
 
-    def describe(self, pid: int, kind: str, memory_bytes: Maybe[int]) -> GpuProcess:
+    def describe(self, pid: int, kind: HolderKind, memory_bytes: Maybe[int]) -> GpuProcess:
         """Return what this user may know about the process."""
         about = self._known.get(pid)
         if about is None:

@@ -51,8 +51,9 @@ class RunMeter:
 
     def _tree(self, tree: Collection[int]) -> dict[str, object]:
         """Return the sums over those that live; of the ended ones CPU time stays counted."""
-        cpu = rss = read = threads = 0
+        cpu = rss = read = threads = usable = 0
         for each in tree:
+            usable = max(usable, self._usable(each))
             fields = text_of(self._root / f"proc/{each}/stat").rpartition(")")[2].split()
             if len(fields) > 21:
                 cpu += sum(int(number) for number in fields[11:15])
@@ -63,9 +64,18 @@ class RunMeter:
                     read += int(line.split()[1])
         if threads == 0:
             return {}
+        allowed: dict[str, object] = {"usable_cores": usable} if usable else {}
         return {
+            **allowed,
             "command_cpu_s": cpu / self._ticks,
             "command_rss_bytes": rss,
             "command_read_bytes": read,
             "command_threads": threads,
         }
+
+    def _usable(self, pid: int) -> int:
+        """Return how many CPUs a process may run on; the mask names those, too, that the machine could have but has not."""
+        for line in text_of(self._root / f"proc/{pid}/status").splitlines():
+            if line.startswith("Cpus_allowed:"):
+                return int(line.split()[1].replace(",", ""), 16).bit_count()
+        return 0

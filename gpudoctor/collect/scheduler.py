@@ -12,11 +12,12 @@ from collections.abc import Callable, Mapping
 
 from gpudoctor.model.machine import Scheduler
 from gpudoctor.model.missing import Maybe, Missing
+from gpudoctor.model.words import SchedulerKind
 
 NO_JOB = Missing("no job")
 NOT_TOLD = Missing("no variable of this job tells its GPUs: none granted, or not managed by the scheduler")
 # What submits a job: srun(1) of Slurm, qsub of PBS Professional and Grid Engine (which has qrsh beside it), bsub of LSF.
-COMMANDS = (("slurm", "srun"), ("lsf", "bsub"), ("sge", "qrsh"), ("pbs", "qsub"))
+COMMANDS: tuple[tuple[SchedulerKind, str], ...] = (("slurm", "srun"), ("lsf", "bsub"), ("sge", "qrsh"), ("pbs", "qsub"))
 NOTHING = frozenset({"", "(null)", "none", "void", "NoDevFiles", "NONE", "-1"})
 
 
@@ -33,7 +34,7 @@ def collect_scheduler(environ: Mapping[str, str] | None = None) -> Scheduler:
     return Scheduler(kind="none", allocated_gpus=NO_JOB, job=NO_JOB, installed=_installed(environ.get("PATH", "")))
 
 
-def _installed(path: str) -> str:
+def _installed(path: str) -> SchedulerKind:
     folders = [folder for folder in path.split(os.pathsep) if folder]
     return next(
         (kind for kind, command in COMMANDS if any(os.access(f"{folder}/{command}", os.X_OK) for folder in folders)),
@@ -72,7 +73,7 @@ def _nothing(text: str) -> int | None:
 
 # Kind, the variable that marks a job, and those that tell its GPUs here, most exact first. From the manuals: Slurm
 # srun(1) and gres.html, PBS Professional qsub, IBM LSF "environment variables", Grid Engine's gpu prologs.
-SCHEDULERS: tuple[tuple[str, str, tuple[tuple[str, Callable[[str], int | None]], ...]], ...] = (
+SCHEDULERS: tuple[tuple[SchedulerKind, str, tuple[tuple[str, Callable[[str], int | None]], ...]], ...] = (
     (
         "slurm",
         "SLURM_JOB_ID",

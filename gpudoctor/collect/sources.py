@@ -14,6 +14,7 @@ from time import monotonic
 from typing import TYPE_CHECKING, NamedTuple, cast
 
 from gpudoctor.collect.isolate import SOURCE_DEADLINE_S, Answers, Source
+from gpudoctor.model.words import Level
 
 if TYPE_CHECKING:
     from gpudoctor.collect.interpreter import Interpreter
@@ -35,7 +36,7 @@ class Examined(NamedTuple):
     packages: Mapping[str, str]
 
 
-def all_sources(target: Target, level: str, root: Path, timeout_s: float | None) -> tuple[Source, ...]:
+def all_sources(target: Target, level: Level, root: Path, timeout_s: float | None) -> tuple[Source, ...]:
     """Return what to ask, the slowest first; `timeout_s` replaces every deadline."""
     short_s = SOURCE_DEADLINE_S if timeout_s is None else timeout_s
     long_s = LIBRARIES_DEADLINE_S if timeout_s is None else timeout_s

@@ -23,6 +23,7 @@ from gpudoctor.model.machine import Cuda, Host, Kernel, Nvml, Scheduler
 from gpudoctor.model.missing import Maybe, Missing
 from gpudoctor.model.snapshot import Snapshot
 from gpudoctor.model.software import Library, TensorFlow
+from gpudoctor.model.words import Level
 
 if TYPE_CHECKING:
     from gpudoctor.collect.target import Target
@@ -42,7 +43,7 @@ class Survey:
         self,
         *,
         target: Target,
-        level: str = "standard",
+        level: Level = "standard",
         root: Path = Path("/"),
         timeout_s: float | None = None,
         on_done: OnDone | None = None,
@@ -86,7 +87,7 @@ class Survey:
 def take_snapshot(
     *,
     target: Target,
-    level: str = "standard",
+    level: Level = "standard",
     root: Path = Path("/"),
     timeout_s: float | None = None,
     on_done: OnDone | None = None,

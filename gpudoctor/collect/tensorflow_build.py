@@ -22,6 +22,7 @@ from gpudoctor.collect.requirements import requirements_of
 from gpudoctor.model.missing import Maybe, Missing
 from gpudoctor.model.record import dataclass
 from gpudoctor.model.software import TensorFlow
+from gpudoctor.model.words import BuildOrigin
 
 # Distributions that bring the package `tensorflow`; the first group is published by the TensorFlow project on PyPI,
 # aarch64 and Windows wheels by its partners under its control (facts per release in gpudoctor.knowledge).
@@ -55,7 +56,7 @@ class _Installed:
     package: Path
     distribution: str | None
     version: str | None
-    origin: str
+    origin: BuildOrigin
     metadata: Path | None
 
 
@@ -179,7 +180,7 @@ def _provider(package: Path, distributions: Sequence[Distribution]) -> Distribut
     return max(here, key=lambda each: _changed(each.metadata), default=None)
 
 
-def _origin(provider: Distribution | None, conda: str | None, environ: Mapping[str, str], root: Path) -> str:
+def _origin(provider: Distribution | None, conda: str | None, environ: Mapping[str, str], root: Path) -> BuildOrigin:
     if provider is None:
         return "conda" if conda else "unknown"
     if NVIDIA_SUFFIX in provider.version or provider.name == "nvidia-tensorflow":

@@ -20,13 +20,15 @@ from gpudoctor.model.software import Python
 # Only characters that mean nothing in double quotes: any other path, of whatever system, is quoted as a POSIX word
 WINDOWS_PATH = re.compile(r"[A-Za-z]:[\\/][\w\\/ ().+~-]*")
 ACTIVE = frozenset({"VIRTUAL_ENV", "CONDA_PREFIX"})  # these environments' own pip is the one that a shell finds
-# A pip of its own standing: not "uv pip", and not the pip of a folder that the command names.
 # Podman's options are Docker's, but for the GPUs, which it takes by CDI name (NVIDIA Container Toolkit, "Support for CDI").
 DOCKER_GPUS = re.compile(r"\bdocker run --gpus[ =]all")
 DOCKER = re.compile(r"\bdocker (?=run|rm|exec|pull)")
 ROOT = re.compile(r"\bsudo ")
 BATCH = frozenset({"slurm", "pbs", "lsf", "sge"})
-BARE_PIP = re.compile(r"(?<!uv )(?<![\w./\\-])pip (?=install|uninstall|check|show)")
+# A pip or python of its own standing: not "uv pip", and not those of a folder that the command names.
+BARE_PIP = re.compile(
+    r"(?<![\w./\\-])(?:python3? -m pip|(?<!uv )(?<!-m )pip) (?=install|uninstall|check|show|list|download)"
+)
 
 
 def aim(

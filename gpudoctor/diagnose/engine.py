@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from gpudoctor.diagnose.aim import aim
+from gpudoctor.diagnose.api_fit import with_fitting_apis
 from gpudoctor.diagnose.facts import Facts, gather
 from gpudoctor.diagnose.folding import fold
 from gpudoctor.diagnose.ranking import rank
@@ -20,6 +21,7 @@ from gpudoctor.model.record import dataclass
 from gpudoctor.model.report import Outcome, Plugin, Report, Verdict
 from gpudoctor.model.snapshot import Snapshot
 from gpudoctor.model.threshold import Limits
+from gpudoctor.model.words import ReportLevel
 from gpudoctor.sdk import Inconclusive, NotApplicable, Skip
 
 # Policy, not a measurement: a suspicion that is more likely wrong than right must not break a build.
@@ -31,7 +33,7 @@ def diagnose(
     snapshot: Snapshot,
     checks: Sequence[AnyCheck],
     *,
-    level: str = "standard",
+    level: ReportLevel = "standard",
     plugins: tuple[Plugin, ...] = (),
     severities: Mapping[str, Severity] | None = None,
 ) -> Report:
@@ -47,7 +49,8 @@ def diagnose(
     if snapshot.log is None:
         verdicts = (*verdicts, *_said_by_probe(snapshot, texts, verdicts, severities))
     told = (each for verdict in verdicts for each in verdict.findings)
-    findings = fold(aim(told, snapshot.python, snapshot.host, snapshot.scheduler))
+    aimed = aim(told, snapshot.python, snapshot.host, snapshot.scheduler)
+    findings = fold(with_fitting_apis(aimed, snapshot))
     return Report(
         summary=summarise(verdicts, findings, facts, level=level, checks=checks, plugins=plugins),
         snapshot=snapshot,

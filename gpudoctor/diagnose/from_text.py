@@ -11,9 +11,11 @@ from dataclasses import fields, is_dataclass, replace
 from typing import Any, cast
 
 from gpudoctor.diagnose.engine import diagnose
+from gpudoctor.diagnose.gpu_meant import EPOCH, STATED, as_note, without_a_gpu
 from gpudoctor.diagnose.ranking import rank
 from gpudoctor.diagnose.registry import AnyCheck
-from gpudoctor.diagnose.text_limits import EPOCH, RAN_WITHOUT, as_note, ran_without_gpu, with_gpu_to_know
+from gpudoctor.diagnose.summary import primary_of
+from gpudoctor.diagnose.text_limits import with_gpu_to_know
 from gpudoctor.model.finding import Finding, Severity
 from gpudoctor.model.missing import Missing, either
 from gpudoctor.model.observed import Log
@@ -23,7 +25,6 @@ from gpudoctor.model.software import TensorFlow
 from gpudoctor.sdk import Check
 
 BY_THE_CALENDAR = frozenset({"driver-end-of-life"})
-STATED = "stated"
 TEXT_END = "text_end"
 SAID_NOTHING = frozenset({STATED, TEXT_END, EPOCH})  # events that every text has
 NOISE = "harmless-line"
@@ -47,10 +48,12 @@ def judge_text(
     reading = {each.code for each in fitting if reads_log(each)}
     silent = not _was_read(snapshot)  # facts alone: whatever follows from them is the answer
     kept = tuple(each for each in report.findings if silent or _speaks(each, reading, report.findings))
-    without = ran_without_gpu(snapshot, kept)
-    told = tuple(as_note(each) for each in kept) if without else with_gpu_to_know(snapshot, kept)
+    without = without_a_gpu(snapshot, kept)
+    told = with_gpu_to_know(snapshot, kept)
+    told = tuple(as_note(each) for each in told) if without else told
     findings = tuple(_told_apart(each) for each in told) if _troubles(told) else told
-    headline = report.summary.headline if _troubles(findings) else RAN_WITHOUT if without else _nothing(snapshot)
+    headline = report.summary.headline if _troubles(findings) else without or _nothing(snapshot)
+    primary = primary_of(findings)
     return replace(
         report,
         findings=findings,
@@ -58,6 +61,7 @@ def judge_text(
         summary=replace(
             report.summary,
             headline=headline,
+            primary=None if primary is None else primary.code,
             counts={**report.summary.counts, **({"error": 0, "warning": 0} if without else {}), **_notes(findings)},
             status=Status.UNKNOWN if without or report.summary.status is Status.HEALTHY else report.summary.status,
         ),

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from gpudoctor.model.finding import Finding, Severity
 from gpudoctor.model.report import Report
+from gpudoctor.model.words import FailOn
 
 EXIT_CLEAN, EXIT_FINDINGS, EXIT_UNMET = 0, 1, 3
-THRESHOLD = {
+THRESHOLD: dict[FailOn, frozenset[Severity]] = {
     "never": frozenset[Severity](),
     "error": frozenset({Severity.ERROR}),
     "warning": frozenset({Severity.ERROR, Severity.WARNING}),
@@ -14,7 +15,7 @@ THRESHOLD = {
 }
 
 
-def counts(finding: Finding, fail_on: str) -> bool:
+def counts(finding: Finding, fail_on: FailOn) -> bool:
     """Return whether the finding is grave enough and not accepted by a baseline."""
     return not finding.accepted and finding.severity in THRESHOLD[fail_on]
 

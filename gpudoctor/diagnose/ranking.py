@@ -1,4 +1,4 @@
-"""Order fixes: unblockers first, then expected time saved x confidence, better grade on ties, then lower effort.
+"""Order fixes, each once: unblockers first, then expected time saved x confidence, better grade on ties, then lower effort.
 
 What a mere note offers comes after what mends a trouble: its gain was measured on the reference network, not on the user's.
 Gains are never added up. A gain whose interval does not clear the noise is shown as unproven, whatever the check hoped.
@@ -37,14 +37,19 @@ class _Offer:
 
 
 def rank(findings: Iterable[Finding]) -> tuple[Fix, ...]:
-    """Return the fixes of the findings that stand for themselves, best first, each once with all codes it addresses."""
+    """Return the fixes of the findings that stand for themselves, best first, each once with all codes it addresses.
+
+    What is to be done makes a fix: the same under another id, as two checks name it, is one.
+    """
     offers: dict[str, _Offer] = {}
+    named: dict[tuple[str, str], str] = {}
     for place, finding in enumerate(findings):
         if finding.caused_by is not None:
             continue
         for fix in finding.fixes:
             graded = replace(fix, gain=proven(fix.gain))
-            offers[fix.id] = _offered(offers.get(fix.id), graded, finding, place)
+            name = fix.id if fix.id in offers else named.setdefault((fix.action, fix.text), fix.id)
+            offers[name] = _offered(offers.get(name), graded, finding, place)
     return tuple(each.fix for each in sorted(offers.values(), key=_Offer.order))
 
 

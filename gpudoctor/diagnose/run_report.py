@@ -18,6 +18,7 @@ from gpudoctor.logs.facts import GROUPS, snapshot_of
 from gpudoctor.model.finding import Severity
 from gpudoctor.model.observed import LogEvent
 from gpudoctor.model.report import Plugin, Report
+from gpudoctor.model.run import COMMANDS_OWN, Run
 from gpudoctor.model.session import Session
 from gpudoctor.model.snapshot import Snapshot
 from gpudoctor.profile.breakdown import WindowShare
@@ -81,7 +82,17 @@ def report_of_run(
     judges = run_checks(checks)
     if snapshot.log is not None:
         judges = (*judges, *_speaking(snapshot, checks, judges))
-    return diagnose(snapshot, judges, level="run", plugins=plugins, severities=severities)
+    made = diagnose(snapshot, judges, level="run", plugins=plugins, severities=severities)
+    return replace(made, target=_target(snapshot.run))
+
+
+def _target(run: Run | None) -> dict[str, str]:
+    """Return which interpreter trained and why that one, as the report of a scan says it of what it examines."""
+    if run is None or not run.command:
+        return {}
+    if not run.executable:
+        return {"executable": run.command[0], "chosen_by": f"{COMMANDS_OWN}; no Python process was seen"}
+    return {"executable": run.executable, "chosen_by": run.chosen_by or COMMANDS_OWN}
 
 
 def _speaking(snapshot: Snapshot, checks: Sequence[AnyCheck], judges: Sequence[AnyCheck]) -> list[AnyCheck]:

@@ -18,6 +18,7 @@ from gpudoctor.model.report import Coverage, Outcome, Plugin, Status, Summary, V
 from gpudoctor.model.run import Run, StepTimes
 from gpudoctor.model.snapshot import Snapshot
 from gpudoctor.model.views import Driver, Gpus
+from gpudoctor.model.words import ReportLevel
 
 SAID_INSTEAD = {"timeout": "did not return in time", "crashed": "crashed", "binding_broken": "has broken bindings"}
 RAN = frozenset({Outcome.PASSED, Outcome.FOUND})
@@ -41,7 +42,7 @@ def summarise(
     findings: Sequence[Finding],
     facts: Facts,
     *,
-    level: str,
+    level: ReportLevel,
     checks: Sequence[AnyCheck],
     plugins: Sequence[Plugin] = (),
 ) -> Summary:
@@ -72,7 +73,7 @@ def primary_of(findings: Sequence[Finding]) -> Finding | None:
 
 
 def promised_but_unjudged(
-    verdicts: Sequence[Verdict], *, level: str, checks: Sequence[AnyCheck]
+    verdicts: Sequence[Verdict], *, level: ReportLevel, checks: Sequence[AnyCheck]
 ) -> tuple[Verdict, ...]:
     """Return the core checks that the level promises and that could not judge (`quick` runs no trial)."""
     promised = {check.code for check in checks if check.core and not (level == "quick" and check.needs_probe)}
@@ -179,7 +180,7 @@ def gpus_usable(facts: Facts) -> int:
 
 
 def unmet(
-    expectation: Expectation, verdicts: Sequence[Verdict], snapshot: Snapshot, *, level: str, checks: Sequence[AnyCheck]
+    expectation: Expectation, verdicts: Sequence[Verdict], snapshot: Snapshot, *, level: ReportLevel, checks: Sequence[AnyCheck]
 ) -> str:
     """Return why the caller's expectation is not met, '' where it is."""
     seen = gpus_usable(gather(snapshot))

@@ -22,6 +22,7 @@ from gpudoctor.model.observed import Probe
 from gpudoctor.model.record import dataclass
 from gpudoctor.model.snapshot import QUICK_HAS_NO_PROBE, Snapshot
 from gpudoctor.model.software import TensorFlow
+from gpudoctor.model.words import Level
 from gpudoctor.redaction import Rewrite, redact, rewriter_of_this_machine
 
 Judges = Sequence[AnyCheck] | Callable[[], Sequence[AnyCheck]]
@@ -44,7 +45,7 @@ class Request:
     """What to examine and how far to go. `trials` overrules what the checks ask for."""
 
     target: Target
-    level: str = "standard"
+    level: Level = "standard"
     root: Path = Path("/")
     timeout_s: float | None = None
     force: bool = False

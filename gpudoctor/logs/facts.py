@@ -10,22 +10,21 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 from gpudoctor.knowledge import tensorflow_early, tensorflow_releases, versions
-from gpudoctor.logs import machine_text
+from gpudoctor.logs import fact_values, machine_text
+from gpudoctor.logs.fact_values import CPU_PACKAGES, NONE
 from gpudoctor.logs.machine_text import NamedGpu
 from gpudoctor.logs.patterns.facts import FACT
-from gpudoctor.logs.stated import number, tensorflow_version, truth
+from gpudoctor.logs.stated import truth
 from gpudoctor.model.gpu import Gpu, Memory
-from gpudoctor.model.machine import Cuda, Host, Kernel, Nvml
+from gpudoctor.model.machine import Cpu, Cuda, Host, Kernel, Nvml, Scheduler
 from gpudoctor.model.missing import Maybe, Missing
 from gpudoctor.model.observed import Log, LogEvent
 from gpudoctor.model.snapshot import Snapshot
 from gpudoctor.model.software import Python, TensorFlow
 
-MIG = re.compile(r"\bMIG\b")
-NCCL = re.compile(r"\bnccl[ :=v]{0,3}(\d\.\d{1,2}(?:\.\d{1,2})?)", re.IGNORECASE)
+CORES = re.compile(r"(?i)(?<![\w.-])(\d{1,4})(?:\s?(?:v?cpus?|cores?|threads)\b|\s*$)")
 STATED = "stated"  # the kind of the event that carries what was said and has no place of its own in the snapshot
 NOT_SAID = Missing("not said")
-CPU_PACKAGES = ("tensorflow-cpu", "tensorflow-intel", "tensorflow-macos")
 # The last release with a CUDA build for native Windows is 2.10 (tensorflow.org/install/pip)
 FIRST_CPU_ONLY_ON_WINDOWS = "2.11"
 GROUPS = (
@@ -43,11 +42,11 @@ GROUPS = (
     "probe",
 )
 PACKAGES = ("numpy", "keras", "protobuf")
-NEED_MINOR = ("python", "numpy", "keras", "protobuf", "kernel_module", "module", "libcuda")
 KEPT = (
     "cuda",
     "cudnn",
     "tf",
+    "tf_at_most",
     "python",
     "container_image",
     "multiprocessors",
@@ -71,8 +70,9 @@ def snapshot_of(events: Iterable[LogEvent], stated: Mapping[str, str] | None = N
         host=host,
         nvml=_nvml(facts),
         cuda=Cuda(library_version=facts["libcuda"]) if facts.get("libcuda") else None,
+        scheduler=Scheduler(kind=facts["scheduler"]) if facts.get("scheduler") else None,
         kernel=_kernel(facts),
-        gpus=gpus or None,
+        gpus=gpus or (() if facts.get("gpu") == NONE else None),
         python=Python(version=facts["python"], manager=_manager(facts)) if facts.get("python") else None,
         packages=_packages(facts),
         tensorflow=_tensorflow(facts, host),
@@ -93,91 +93,12 @@ def merged(events: Iterable[LogEvent], stated: Mapping[str, str]) -> dict[str, s
                 raw.setdefault(key, value)
         elif event.kind == "variable":
             raw.setdefault(f"env.{event.values['name']}", event.values.get("value", ""))
+        elif event.values.get("container"):
+            raw.setdefault("container", event.values["container"])
     told: dict[str, str] = {}
     for layer in (raw, stated):
-        told.update(_read(layer))
+        told.update(fact_values.read_all(layer))
     return told
-
-
-def _read(raw: Mapping[str, str]) -> dict[str, str]:
-    facts: dict[str, str] = {}
-    for key in ("other", "docker", "container_image", "os"):  # the surer a key is, the later it is read
-        if raw.get(key):
-            told = machine_text.system(raw[key]) if key != "docker" else {"container": "docker"}
-            facts.update({name: value for name, value in told.items() if key == "os" or name == "container"})
-    for key, value in raw.items():
-        facts.update(_one(key, value))
-    return facts
-
-
-def _one(key: str, value: str) -> dict[str, str]:
-    if key == "os":
-        return {}
-    if key == "driver":
-        return _drivers(value)
-    if key == "tf":
-        return _release(value)
-    if key == "container":
-        said = truth(value)
-        kind = "none" if said is False else machine_text.container(value) or ("docker" if said or value else "")
-        return {"container": kind} if kind else {}
-    if key in {"wsl", "conda", "secure_boot", "nouveau", "uvm"}:
-        said = truth(value)
-        return {} if said is None else {key: "yes" if said else "no"}
-    if key == "container_image":
-        return {key: value, "container": "docker"}
-    if key == "other":
-        return {key: value, **({"conda": "yes"} if "conda" in value.lower() else {})}
-    if key == "gpu":
-        return {key: value, **({"mig": "yes"} if MIG.search(value) else {})}
-    if key in {
-        "cuda",
-        "cudnn",
-        "numpy",
-        "keras",
-        "protobuf",
-        "python",
-        "nccl",
-        "driver_cuda",
-        "kernel_module",
-        "module",
-        "libcuda",
-    }:
-        found = number(value)
-        if key in NEED_MINOR and "." not in found:  # "numpy=2" says enough, "python=3" does not
-            found = f"{found}.0" if found and key != "python" and len(found) == 1 else ""
-        conda = {"conda": "yes"} if "conda" in value.lower() else {}
-        return {"kernel_module" if key == "module" else key: found, **conda} if found else conda
-    return {key: value}
-
-
-def _drivers(value: str) -> dict[str, str]:
-    """Read one driver number, or two where user space and kernel module are told apart."""
-    low = value.lower()
-    if "kernel module" not in low:
-        found = number(value)
-        return {"driver": found} if found else {}
-    library, _, module = low.partition("kernel module")
-    facts = {"kernel_module": number(module), "libcuda": number(library)}
-    facts["driver"] = facts["kernel_module"]
-    return {name: found for name, found in facts.items() if found}
-
-
-def _release(value: str) -> dict[str, str]:
-    low = value.lower()
-    facts = {"tf": tensorflow_version(low)}
-    if "conda" in low:
-        facts["conda"] = "yes"
-    if "nvidia-tensorflow" in low:
-        facts["tf_package"] = "nvidia-tensorflow"
-    if "and-cuda" in low:
-        facts["and_cuda"] = "yes"
-    for name in CPU_PACKAGES:
-        if name in low:
-            facts["tf_package"] = name
-    if told := NCCL.search(low):
-        facts["nccl"] = told[1]
-    return {name: found for name, found in facts.items() if found}
 
 
 def _host(facts: Mapping[str, str]) -> Host | None:
@@ -185,7 +106,7 @@ def _host(facts: Mapping[str, str]) -> Host | None:
     container = facts.get("container")
     if wsl == "yes":
         system = "linux"
-    if not system and not container and not facts.get("arch"):
+    if not any(facts.get(key) for key in ("os", "wsl", "container", "arch", "kernel", "glibc", "cpu", "memory_bytes")):
         return None
     return Host(
         os=system or ("linux" if container else NOT_SAID),
@@ -194,7 +115,15 @@ def _host(facts: Mapping[str, str]) -> Host | None:
         kernel=facts.get("kernel") or NOT_SAID,
         wsl=wsl == "yes" if wsl or system else NOT_SAID,
         container=container or NOT_SAID,
+        libc=facts.get("glibc") or NOT_SAID,
+        cpu=_cpu(facts.get("cpu", "")),
+        memory_bytes=int(facts["memory_bytes"]) if facts.get("memory_bytes") else NOT_SAID,
     )
+
+
+def _cpu(said: str) -> Cpu:
+    cores = CORES.search(said)
+    return Cpu(model=said or NOT_SAID, cores=NOT_SAID if cores is None else int(cores[1]))
 
 
 def _nvml(facts: Mapping[str, str]) -> Nvml | None:
@@ -227,6 +156,8 @@ def _kernel(facts: Mapping[str, str]) -> Kernel | None:
 def _gpus(facts: Mapping[str, str], events: Iterable[LogEvent]) -> tuple[Gpu, ...]:
     count = facts.get("gpu_count", "")
     wanted = int(count) if count.isdecimal() and len(count) < 4 else None
+    if facts.get("gpu") == NONE:
+        return ()
     named = machine_text.named_gpus(facts["gpu"], wanted) if facts.get("gpu") else _in_text(events)
     cc = facts.get("compute_capability", "")
     mode = facts.get("compute_mode", "").lower()

@@ -13,6 +13,13 @@ from gpudoctor.logs.stated import capability
 TOGETHER = re.compile(r"\s+and\s+|\s*\+\s*|,\s+(?=\d{1,2}\s?x\s)", re.IGNORECASE)
 ALTERNATIVE = re.compile(r"\s*;\s*|\s+or\s+", re.IGNORECASE)
 COUNT = re.compile(r"^\s*(?:(\d{1,2})\s?[x*]\s?|(\d{1,2})\s+(?=[A-Z]))", re.IGNORECASE)
+COUNT_BEHIND = re.compile(r"\s*(?:\(\s*(?:x\s?(\d{1,2})|(\d{1,2})\s?x)\s*\)|(?<=\w)\s+[x*]\s?(\d{1,2}))\s*$", re.IGNORECASE)
+COUNT_WORDS = {"two": "2", "dual": "2", "three": "3", "four": "4", "quad": "4", "eight": "8"}
+IN_WORDS = re.compile(rf"^\s*({'|'.join(COUNT_WORDS)})\s+(?=[A-Z])", re.IGNORECASE)
+# "rtx-5090", "RTX_5090": signs between the words of a GeForce or Quadro name, whose own names have none but "Max-Q"
+JOINED = re.compile(r"_|-(?!Q\b)", re.IGNORECASE)
+CONSUMER = re.compile(r"[gr]tx|geforce|quadro|titan|(?<![a-z])mx[ _-]?\d", re.IGNORECASE)
+SIZE_IN_NAME = re.compile(r"(\d{1,3})GB")
 GLUED = re.compile(r"\b(gtx|rtx|tesla|quadro|titan|mx)(?=\d)", re.IGNORECASE)
 SUFFIX = re.compile(r"(\d{3,4})(ti|super)\b", re.IGNORECASE)
 MEMORY = re.compile(r"(\d{1,3}(?:\.\d)?)\s?G(?:i?B)?\b")
@@ -62,22 +69,34 @@ def gpus_at_most() -> int:
 
 def _gpus(text: str) -> Iterator[NamedGpu]:
     for part in TOGETHER.split(text):
-        match = COUNT.match(part)
-        count = int(match[1] or match[2]) if match is not None else 1
-        name = part[match.end() :].strip() if match is not None else part.strip()
+        count, name = _counted(IN_WORDS.sub(lambda word: f"{COUNT_WORDS[word[1].lower()]}x ", part))
         if re.search(r"[A-Za-z]", name) and not re.fullmatch(r"(?i)gpus?", name):
             yield from (_gpu(name),) * min(max(count, 1), gpus_at_most())
 
 
+def _counted(part: str) -> tuple[int, str]:
+    """Return how many, and of what: "2x A100", "RTX 3090 (x2)"."""
+    if (before := COUNT.match(part)) is not None:
+        return int(before[1] or before[2]), part[before.end() :].strip()
+    if (behind := COUNT_BEHIND.search(part)) is not None:
+        return int(behind[1] or behind[2] or behind[3]), part[: behind.start()].strip()
+    return 1, part.strip()
+
+
 def _gpu(text: str) -> NamedGpu:
-    spaced = SUFFIX.sub(r"\1 \2", GLUED.sub(r"\1 ", text))
+    parted = JOINED.sub(" ", text) if CONSUMER.search(text) else text.replace("_", " ")
+    spaced = SUFFIX.sub(r"\1 \2", GLUED.sub(r"\1 ", parted))
     spec = gpus.spec_for(spaced) or gpus.spec_for(re.sub(r"(?i)\bgeforce (?=10[5-8]0\b)", "GTX ", spaced))
     told = MEMORY.search(text)
     memory = float(told[1]) if told is not None else spec.memory_gb[0] if spec is not None and spec.memory_gb else None
     units = MULTIPROCESSORS.search(text)
     bare = re.sub(r"\s*\(.*", "", spaced).strip()
+    known = spec.nvml_names[0] if spec is not None and spec.nvml_names else ""
+    size = SIZE_IN_NAME.search(known)
+    if size is not None and memory is not None and float(size[1]) != memory:  # another one of that model: "A100 80GB"
+        known = ""
     return NamedGpu(
-        name=spec.nvml_names[0] if spec is not None and spec.nvml_names else bare or spaced[:60],
+        name=known or bare or spaced[:60],
         compute_capability=capability(text) or (spec.cc if spec is not None else _by_series(spaced)),
         memory_bytes=int(memory * 2**30) if memory is not None else None,
         multiprocessors=int(units[1]) if units is not None else spec.sm_count if spec is not None else None,
@@ -96,10 +115,10 @@ def system(text: str) -> dict[str, str]:
         found = {"os": "linux", "wsl": "yes"}
     elif "windows" in low or re.search(r"\bwin(?:10|11|32|64|dows)?\b", low):
         found = {"os": "windows"}
-    elif re.search(r"\bmac ?os|darwin|os x\b", low):
+    elif re.search(r"\bmac ?os|darwin|os ?x\b|^\s*mac\b", low):
         found = {"os": "darwin"}
     elif re.search(
-        r"linux|ubuntu|debian|centos|fedora|red ?hat|rhel|rocky|alma|mint|arch|suse|gentoo|colab|pop!?_os", low
+        r"linux|ubuntu|debian|centos|fedora|red ?hat|rhel|rocky|alma|mint|arch|suse|gentoo|colab|kaggle|pop!?_os|manjaro|nixos", low
     ):
         found = {"os": "linux"}
     if found.get("os") == "linux" and (

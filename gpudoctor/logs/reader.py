@@ -11,12 +11,13 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from itertools import chain, islice
 
-from gpudoctor.logs import bfc, forms
+from gpudoctor.logs import bfc, era, forms
 from gpudoctor.logs.pattern import Pattern
 from gpudoctor.logs.patterns import PATTERNS
 from gpudoctor.logs.patterns.memory import OOM
 from gpudoctor.logs.patterns.noise import HARMLESS
 from gpudoctor.logs.sieve import Line, Sieve
+from gpudoctor.logs.slowness import Post
 from gpudoctor.logs.text import printable, size_bytes, without_escapes
 from gpudoctor.model.observed import LogEvent
 
@@ -24,6 +25,7 @@ LINES_IN_BLOCK = 2000
 # Distinct events kept when equal ones are folded; a log that says more different things is noise, and this bounds memory.
 MAX_DISTINCT = 5000
 DUMP_ANCHORS = frozenset(bfc.ANCHORS)
+FORM_ANCHORS = frozenset(forms.ANCHORS)
 # What stands before a message and differs each time: TensorFlow's own times, absl's with its thread.
 STAMP = re.compile(
     r"(?:\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d[.,]?\d{0,9}Z?:? |[IWEF]\d{4} \d\d:\d\d:[\d.]{2,24} {1,8}\d{1,8} )"
@@ -37,7 +39,7 @@ class EventReader:
     def __init__(self, patterns: tuple[Pattern, ...] = PATTERNS) -> None:
         """Take the table; a caller may bring a longer one."""
         self._sieve = Sieve(
-            chain((each.anchor for each in patterns), bfc.ANCHORS, (forms.HEADING,)),
+            chain((each.anchor for each in patterns), bfc.ANCHORS, forms.ANCHORS),
             runs=bfc.RUN_WORDS,
             whole=bfc.WHOLE_WORDS,
             end=bfc.END,
@@ -49,13 +51,17 @@ class EventReader:
         self._dump = bfc.DumpReader()
         self._oom: LogEvent | None = None
         self._known: dict[str, LogEvent | None] = {}
+        self._newest = ""  # release that prints such a text
+        self._post = Post()
 
     def feed(self, block: str) -> Iterator[LogEvent]:
         """Yield the events that the block completes; the block is a number of whole lines.
 
         What was said before comes once for a block, with its count.
         """
-        block = self._held + without_escapes(block)
+        block = without_escapes(block)
+        self._post.feed(block)
+        block = self._held + block
         block, self._held = forms.cut(block)
         yield from self._feed(block)
 
@@ -65,7 +71,7 @@ class EventReader:
         for line in self._sieve.lines(block):
             self._line += block.count("\n", counted, line.start)
             counted = line.start
-            answer = forms.answered(block, line.start, self._line) if line.anchor == forms.HEADING else None
+            answer = forms.answered(block, line.start, self._line) if line.anchor in FORM_ANCHORS else None
             if answer is not None:
                 yield answer
             elif not self._said_before(line, again):
@@ -90,10 +96,13 @@ class EventReader:
         return True
 
     def finish(self) -> Iterator[LogEvent]:
-        """Yield what the end of the text completes: a dump that was cut off."""
+        """Yield what the end of the text completes: a dump that was cut off, and which releases print all this."""
         rest, self._held = self._held, ""
         yield from self._feed(rest)
         yield from self._close_dump()
+        if self._newest:
+            yield era.told(self._newest, self._line)
+        yield from self._post.events()
 
     def _read(self, line: Line) -> Iterator[LogEvent]:
         if line.anchor in DUMP_ANCHORS and "\n" in line.text:  # thousands of lines in a row: the short way
@@ -101,6 +110,7 @@ class EventReader:
             return
         if line.anchor in DUMP_ANCHORS and self._dump.feed(line.text):
             return
+        self._newest = era.narrowed(self._newest, line.text)
         text = printable(line.text)
         anchors = self._sieve.anchors(text)
         event = next((event for each in self._rows(anchors) if (event := each.read(text, self._line))), None)

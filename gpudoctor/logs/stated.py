@@ -1,7 +1,7 @@
 """Facts that a person states: `--fact key=value`, with the words people use; an unknown key is answered with the nearest.
 
-A value is read leniently ("GTX 1070 8 GB", "R536", "Windows 11, WSL2") and one that says nothing is left out: guessing
-from it would be tempting, and a guessed fact decides like a known one.
+A value is read leniently ("GTX 1070 8 GB", "R536", "Windows 11, WSL2", `fact_values`); what one that says nothing may mean
+is never guessed, since a guessed fact decides like a known one.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from gpudoctor.logs.text import CONTROL, without_escapes
 
 NUMBER = re.compile(r"\d{1,4}(?:\.\d{1,5}){1,3}")
 TENSORFLOW = re.compile(
-    r"(?<![\w.])v?(\d{1,2}\.\d{1,2}(?:\.\d{1,2})?(?:[-.]?(?:rc|dev|alpha|beta|a|b)\d{0,8})?)(?![\d])"
+    r"(?<![\w.])(?:tf|tensorflow)?v?(\d{1,2}\.\d{1,2}(?:\.\d{1,2})?(?:[-.]?(?:rc|dev|alpha|beta|a|b)\d{0,8})?)(?![\d])"
 )
 DESCRIBED = re.compile(r"\bv(\d{1,2}\.\d{1,2}\.\d{1,2})(?:-rc\d{1,2})?-\d{1,6}-g[0-9a-f]{6,12}\b")
 CAPABILITY = re.compile(r"(?:cc|capability|sm)[ _:=]{0,3}(\d{1,2}\.\d|\d{2,3})\b", re.IGNORECASE)

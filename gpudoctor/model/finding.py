@@ -6,6 +6,7 @@ from enum import Enum
 
 from gpudoctor.model.missing import NOT_COLLECTED, Maybe
 from gpudoctor.model.record import dataclass
+from gpudoctor.model.words import Action, Risk
 
 
 class Severity(str, Enum):
@@ -53,20 +54,22 @@ class Peak:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fix:
-    """One change. `action`: command, diff, setting, manual. `text` is copyable; `risk`: none, low, medium, high.
+    """One change: a command, a diff, a setting, or something to do by hand (manual). `text` is copyable.
 
-    `addresses` (codes) is filled in by the engine. `peak`: for a change that is to save memory, else None.
+    `addresses` (codes) is filled in by the engine. `peak`: for a change that is to save memory, else None. `release`: the
+    release of TensorFlow's official wheel that it installs, else None.
     """
 
     id: str
     title: str
-    action: str
+    action: Action
     text: str
     gain: Gain
-    risk: str = "low"
+    risk: Risk = "low"
     effort_minutes: float = 5.0
     addresses: tuple[str, ...] = ()
     peak: Peak | None = None
+    release: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,6 +6,7 @@ from dataclasses import field
 
 from gpudoctor.model.missing import NOT_COLLECTED, Maybe
 from gpudoctor.model.record import dataclass
+from gpudoctor.model.words import ComputeMode, HolderKind, MigMode
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,13 +80,13 @@ class Ecc:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GpuProcess:
-    """A process that holds the GPU. `kind`: compute or graphics. `own`: it belongs to this user.
+    """A process that holds the GPU. `own`: it belongs to this user.
 
     `notebook`: it is the kernel of a notebook; looked at for this user's own processes only.
     """
 
     pid: int
-    kind: str
+    kind: HolderKind
     memory_bytes: Maybe[int] = NOT_COLLECTED
     name: Maybe[str] = NOT_COLLECTED
     user: Maybe[str] = NOT_COLLECTED
@@ -111,7 +112,6 @@ class Gpu:
 
     Further status words: timeout or crashed where reading it did not end, not_read where that left no time for it.
     `throttle_reasons` holds NVML's clock-event names (GpuIdle, SwPowerCap, HwThermalSlowdown ...), without the prefix.
-    `mig_mode`: disabled, enabled. `compute_mode`: default, exclusive_process, prohibited.
     """
 
     index: int
@@ -132,9 +132,9 @@ class Gpu:
     throttle_reasons: Maybe[tuple[str, ...]] = NOT_COLLECTED
     pcie: Pcie = field(default_factory=Pcie)
     ecc: Ecc = field(default_factory=Ecc)
-    mig_mode: Maybe[str] = NOT_COLLECTED
+    mig_mode: Maybe[MigMode] = NOT_COLLECTED
     mig_instances: Maybe[int] = NOT_COLLECTED
-    compute_mode: Maybe[str] = NOT_COLLECTED
+    compute_mode: Maybe[ComputeMode] = NOT_COLLECTED
     persistence: Maybe[bool] = NOT_COLLECTED
     display_active: Maybe[bool] = NOT_COLLECTED
     processes: Maybe[tuple[GpuProcess, ...]] = NOT_COLLECTED

@@ -6,6 +6,7 @@ from dataclasses import field
 
 from gpudoctor.model.missing import NOT_COLLECTED, Maybe
 from gpudoctor.model.record import dataclass
+from gpudoctor.model.words import CudaOrigin, ModuleFlavour, SchedulerKind
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,10 +78,10 @@ class CudaDevice:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cuda:
-    """The CUDA driver API, asked directly. `status`: ok, library_not_found, error, crashed, timeout.
+    """The CUDA driver API, asked directly. `status`: ok, library_not_found, error, or how asking it ended (timeout ...).
 
-    `origin`: driver, wsl, compat (cuda-compat), stub, container, other. `cu_init` is the return code of cuInit(0)
-    and outranks everything that NVML, /proc or /dev do not show. `library_version` is the version in the file name.
+    `origin`: compat is that of cuda-compat. `cu_init` is the return code of cuInit(0) and outranks everything that NVML,
+    /proc or /dev do not show. `library_version` is the version in the file name.
     `devices_unmasked`: how many there are without CUDA_VISIBLE_DEVICES; asked only where that variable may hide them all.
     """
 
@@ -88,7 +89,7 @@ class Cuda:
     message: Maybe[str] = NOT_COLLECTED
     libcuda_path: Maybe[str] = NOT_COLLECTED
     library_version: Maybe[str] = NOT_COLLECTED
-    origin: Maybe[str] = NOT_COLLECTED
+    origin: Maybe[CudaOrigin] = NOT_COLLECTED
     other_paths: Maybe[tuple[str, ...]] = NOT_COLLECTED
     cu_init: Maybe[int] = NOT_COLLECTED
     cu_init_name: Maybe[str] = NOT_COLLECTED
@@ -99,15 +100,15 @@ class Cuda:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scheduler:
-    """The job scheduler, where there is one. `kind`: none, slurm, kubernetes, pbs, lsf, sge.
+    """The job scheduler, where there is one.
 
-    `installed`: whose commands are on PATH outside of a job (slurm, pbs, lsf, sge, none): a login node has them.
+    `installed`: whose commands are on PATH outside of a job: a login node has them.
     """
 
-    kind: Maybe[str] = NOT_COLLECTED
+    kind: Maybe[SchedulerKind] = NOT_COLLECTED
     allocated_gpus: Maybe[int] = NOT_COLLECTED
     job: Maybe[str] = NOT_COLLECTED
-    installed: Maybe[str] = NOT_COLLECTED
+    installed: Maybe[SchedulerKind] = NOT_COLLECTED
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -146,14 +147,14 @@ class XidEvent:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Kernel:
-    """The kernel's side of the driver. `flavour`: open or proprietary. `log_readable` False is said, never hidden.
+    """The kernel's side of the driver. `log_readable` False is said, never hidden.
 
     `profiling_open`: this process may read the GPU's performance counters.
     """
 
     module_version: Maybe[str] = NOT_COLLECTED
     module_loaded: Maybe[bool] = NOT_COLLECTED
-    flavour: Maybe[str] = NOT_COLLECTED
+    flavour: Maybe[ModuleFlavour] = NOT_COLLECTED
     nouveau_loaded: Maybe[bool] = NOT_COLLECTED
     uvm_loaded: Maybe[bool] = NOT_COLLECTED
     secure_boot: Maybe[bool] = NOT_COLLECTED

@@ -7,6 +7,7 @@ from dataclasses import field
 
 from gpudoctor.model.missing import NOT_COLLECTED, Maybe
 from gpudoctor.model.record import dataclass
+from gpudoctor.model.words import ChildStatus, Processor, TrialStatus
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,14 +61,14 @@ class Comparison:
 class Trial:
     """The result of one probe trial.
 
-    `status`: ok, unknown (not recorded), failed (ran and showed a fault), inconclusive, refused (GPU left alone), unsupported, crashed, timeout,
-    oom. `device`: GPU or CPU, where the steps really ran. `values`: further figures with the unit in the name.
+    `status`: also unknown (not recorded), failed (ran and showed a fault) and refused (GPU left alone). `device`: where the
+    steps really ran. `values`: further figures with the unit in the name.
     """
 
     name: str
-    status: str = "ok"
+    status: TrialStatus = "ok"
     reason: str = ""
-    device: Maybe[str] = NOT_COLLECTED
+    device: Maybe[Processor] = NOT_COLLECTED
     device_name: Maybe[str] = NOT_COLLECTED
     duration_s: float = 0.0
     arms: tuple[Arm, ...] = ()
@@ -95,13 +96,13 @@ class LoadedLibrary:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProbeChild:
-    """One child process of the probe. `status`: ok, crashed, timeout, import_failed, not_started.
+    """One child process of the probe. `status`: also unknown (not recorded).
 
     `environment`: the set of variables it ran with (default, fragmentation); `events`: what its stderr said.
     """
 
     environment: str
-    status: str = "ok"
+    status: ChildStatus = "ok"
     reason: str = ""
     exit_code: Maybe[int] = NOT_COLLECTED
     import_s: Maybe[float] = NOT_COLLECTED

@@ -9,6 +9,7 @@ from enum import Enum
 from gpudoctor.model.finding import Finding, Fix
 from gpudoctor.model.record import dataclass
 from gpudoctor.model.snapshot import SCHEMA_VERSION, Snapshot
+from gpudoctor.model.words import FailOn, ReportLevel
 
 
 class Outcome(str, Enum):
@@ -97,7 +98,7 @@ class Report:
 
     summary: Summary
     snapshot: Snapshot
-    level: str = "standard"
+    level: ReportLevel = "standard"
     tool: Mapping[str, str] = field(default_factory=dict[str, str])
     started_at: str = ""
     duration_s: float = 0.0
@@ -107,5 +108,5 @@ class Report:
     fixes: tuple[Fix, ...] = ()
     plugins: tuple[Plugin, ...] = ()
     not_judged: tuple[str, ...] = ()
-    fail_on: str = "error"
+    fail_on: FailOn = "error"
     schema_version: int = SCHEMA_VERSION

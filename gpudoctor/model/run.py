@@ -11,8 +11,10 @@ from dataclasses import field
 
 from gpudoctor.model.missing import Maybe, Missing
 from gpudoctor.model.record import dataclass
+from gpudoctor.model.words import ChangeKind, RunOutcome
 
 UNSEEN = Missing("not recorded")
+COMMANDS_OWN = "the command's own"  # interpreter: the command names it, nobody chose
 Value = str | int | float | bool | tuple[str, ...]
 # XProf's classes of input-bound (openxla/xprof, op_stats_to_input_pipeline_analysis.cc), as shares of step time.
 MODERATELY, HIGHLY = 0.05, 0.20
@@ -98,10 +100,10 @@ class Stage:
 class Change:
     """One change of the pipeline that applies here, with what it would bring to a step.
 
-    `kind`: tf_ops, parallel_map, prefetch, cache, parallel_reads, perfect (the bound). `low` and `high` are speed-ups.
+    `kind`: perfect is the bound. `low` and `high` are speed-ups.
     """
 
-    kind: str
+    kind: ChangeKind
     stage: int = -1
     low: float = 1.0
     high: float = 1.0
@@ -286,13 +288,19 @@ class GpuOverTime:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MachineOverTime:
-    """GPUs and host while the steady steps ran. `stopped_share`: of the time, that the CPU quota stood the command still."""
+    """GPUs and host while the steady steps ran. `stopped_share`: of the time, that the CPU quota stood the command still.
+
+    `cores` are the machine's, `usable_cores` those that the command may run on, `free_cores` what other processes left of
+    them on the mean, the command's own use included.
+    """
 
     gpus: tuple[GpuOverTime, ...] = ()
     nvml_status: str = "unknown"
     cores: Maybe[int] = UNSEEN
     quota_cores: Maybe[float] = UNSEEN
     cores_used: Maybe[float] = UNSEEN
+    usable_cores: Maybe[int] = UNSEEN
+    free_cores: Maybe[float] = UNSEEN
     stopped_share: Maybe[float] = UNSEEN
     io_wait_share: Maybe[float] = UNSEEN
     read_bytes_per_s: Maybe[float] = UNSEEN
@@ -357,7 +365,9 @@ class RunEvent:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Run:
-    """A recorded run. `outcome`: running, ended, cut_short. `limits`: what the recording could not see, as sentences.
+    """A recorded run. `limits`: what the recording could not see, as sentences.
+
+    `executable`: the interpreter that trained, '' where none was seen; `chosen_by`: what chose it, '' for the command itself.
 
     A group that is None is unknown; `unknown` gives its reason by name.
     """
@@ -365,7 +375,9 @@ class Run:
     session: str = ""
     script: str = ""
     command: tuple[str, ...] = ()
-    outcome: str = "ended"
+    executable: str = ""
+    chosen_by: str = ""
+    outcome: RunOutcome = "ended"
     exit_code: Maybe[int] = UNSEEN
     duration_s: Maybe[float] = UNSEEN
     hello: bool = False

@@ -13,6 +13,7 @@ from dataclasses import field
 from gpudoctor.model.missing import Maybe, Missing
 from gpudoctor.model.record import dataclass
 from gpudoctor.model.told import LossRecord, MessageRecord
+from gpudoctor.model.words import RunOutcome
 
 NOT_RECORDED = Missing("not recorded")
 Plain = str | int | float | bool | None
@@ -289,12 +290,14 @@ class GpuSample:
 class HostSample:
     """The host, once a second. `command_*` is the command's whole process tree; sums only grow.
 
-    `quota_cores` and `throttled_s` come from the control group.
+    `quota_cores` and `throttled_s` come from the control group. `usable_cores`: those that one of the command's processes may
+    run on (taskset, a scheduler's cpuset).
     """
 
     at: float
     cpu_percent: Maybe[float] = NOT_RECORDED
     cores: Maybe[int] = NOT_RECORDED
+    usable_cores: Maybe[int] = NOT_RECORDED
     quota_cores: Maybe[float] = NOT_RECORDED
     throttled_s: Maybe[float] = NOT_RECORDED
     memory_used_bytes: Maybe[int] = NOT_RECORDED
@@ -340,9 +343,9 @@ class Event:
 class Session:
     """A whole recording.
 
-    `outcome`: running, ended, or cut_short (the wrapper was killed before it could close the file). `exit_code` is the
-    command's own (128+signal when killed by one). `nvml_status` is NVML's status word, `hello`: the agent ran in a Python
-    process of the command; `trained`: it saw at least one step.
+    `outcome`: cut_short where the wrapper was killed before it could close the file. `exit_code` is the command's own
+    (128+signal when killed by one). `nvml_status` is NVML's status word, `hello`: the agent ran in a Python process of the
+    command; `trained`: it saw at least one step. `chosen_by`: what chose the interpreter, '' where the command named it.
     """
 
     schema_version: int
@@ -350,11 +353,12 @@ class Session:
     tool_version: str = ""
     command: tuple[str, ...] = ()
     folder: str = ""
+    chosen_by: str = ""
     started_at: float = 0.0
     heartbeat_at: float = 0.0
     ended_at: Maybe[float] = NOT_RECORDED
     exit_code: Maybe[int] = NOT_RECORDED
-    outcome: str = "running"
+    outcome: RunOutcome = "running"
     nvml_status: Maybe[str] = NOT_RECORDED
     processes: tuple[ProcessRecord, ...] = ()
     loops: tuple[LoopRecord, ...] = ()

@@ -7,6 +7,7 @@ from dataclasses import field
 
 from gpudoctor.model.missing import NOT_COLLECTED, Maybe
 from gpudoctor.model.record import dataclass
+from gpudoctor.model.words import BuildOrigin, LibraryOrigin
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,18 +34,18 @@ class Python:
 class TensorFlow:
     """The TensorFlow build, read from its files without importing it; import facts come from the probe.
 
-    `origin`: official_wheel, conda, ngc, source, unknown. `distribution`: the package that provides it (tensorflow,
-    tensorflow-cpu, tf-nightly, tensorflow-intel ...). `compute_capabilities` as the build names them (sm_80,
-    compute_90). `cudnn_version` is what it was built for ("9" or "9.3"). `build_info_from`: build_info, cuda_config,
-    fat_binaries, import. `installed` False means that the search was made and found none. `code_objects` counts the GPU
-    code in the main library by architecture (sm_90: 248); empty where it was not counted. `requires`: what it and its
-    Keras ask for on this Python and system ("wrapt >=1.11.0"). `remains`: the folder that an uninstall left.
+    `distribution`: the package that provides it (tensorflow, tensorflow-cpu, tf-nightly, tensorflow-intel ...).
+    `compute_capabilities` as the build names them (sm_80, compute_90). `cudnn_version` is what it was built for ("9" or
+    "9.3"). `build_info_from`: build_info, cuda_config, fat_binaries, import. `installed` False means that the search was made
+    and found none. `code_objects` counts the GPU code in the main library by architecture (sm_90: 248); empty where it was
+    not counted. `requires`: what it and its Keras ask for on this Python and system ("wrapt >=1.11.0"). `remains`: the folder
+    that an uninstall left.
     """
 
     installed: Maybe[bool] = NOT_COLLECTED
     version: Maybe[str] = NOT_COLLECTED
     distribution: Maybe[str] = NOT_COLLECTED
-    origin: Maybe[str] = NOT_COLLECTED
+    origin: Maybe[BuildOrigin] = NOT_COLLECTED
     path: Maybe[str] = NOT_COLLECTED
     is_cuda_build: Maybe[bool] = NOT_COLLECTED
     is_rocm_build: Maybe[bool] = NOT_COLLECTED
@@ -67,8 +68,7 @@ class Library:
 
     `path` is the file that the loader would take (Missing: none found); `shadows` are the others, in search order; where
     `path` is missing, files of that name that lie where the loader does not search.
-    `origin`: wheel, system, conda, ld_library_path, driver, toolkit. `loadable`: dlopen tried under the target
-    interpreter. `loaded_path`: the file that the probe's process really mapped.
+    `loadable`: dlopen tried under the target interpreter. `loaded_path`: the file that the probe's process really mapped.
     """
 
     soname: str
@@ -76,7 +76,7 @@ class Library:
     version: Maybe[str] = NOT_COLLECTED
     version_from: Maybe[str] = NOT_COLLECTED
     path: Maybe[str] = NOT_COLLECTED
-    origin: Maybe[str] = NOT_COLLECTED
+    origin: Maybe[LibraryOrigin] = NOT_COLLECTED
     package: Maybe[str] = NOT_COLLECTED
     shadows: tuple[str, ...] = ()
     loadable: Maybe[bool] = NOT_COLLECTED

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 from gpudoctor.model.missing import Missing, either
 from gpudoctor.model.report import Report
+from gpudoctor.model.run import COMMANDS_OWN
 from gpudoctor.model.snapshot import Snapshot
 from gpudoctor.present import figures
 
@@ -13,14 +14,14 @@ UNNAMED = "unknown GPU"
 WIDTH = 80
 
 
-def target_line(target: Mapping[str, str]) -> str:
+def target_line(target: Mapping[str, str], width: int = WIDTH) -> str:
     """Return which interpreter is examined and why."""
     if not target:
         return "Target   a saved snapshot"
     chosen_by = target.get("chosen_by", "?")
-    other = "" if chosen_by.startswith(("--python", "snapshot")) else "; change: --python"
+    other = "" if chosen_by.startswith(("--python", "snapshot", COMMANDS_OWN)) else "; change: --python"
     line = f"Target   {target.get('executable', '?')} ({chosen_by}{other})"
-    return line if len(line) <= WIDTH else line.replace(other, "")
+    return line if len(line) <= width else line.replace(other, "")
 
 
 def machine_line(report: Report) -> str:

@@ -14,6 +14,7 @@ from html import escape
 from gpudoctor.diagnose.gate import counts
 from gpudoctor.model.finding import Finding
 from gpudoctor.model.report import Outcome, Report, Verdict
+from gpudoctor.model.words import FailOn
 from gpudoctor.present import lines
 from gpudoctor.present.style import printable
 
@@ -63,7 +64,7 @@ def _checks(report: Report) -> Iterator[_Case]:
         yield _case(verdict, found.get(verdict.code, []), report.fail_on)
 
 
-def _case(verdict: Verdict, findings: list[Finding], fail_on: str) -> _Case:
+def _case(verdict: Verdict, findings: list[Finding], fail_on: FailOn) -> _Case:
     kind, word, message = _judged(verdict, findings, fail_on)
     return _Case(
         group=f"{SUITE}.{verdict.family}",
@@ -76,7 +77,7 @@ def _case(verdict: Verdict, findings: list[Finding], fail_on: str) -> _Case:
     )
 
 
-def _judged(verdict: Verdict, findings: list[Finding], fail_on: str) -> tuple[str, str, str]:
+def _judged(verdict: Verdict, findings: list[Finding], fail_on: FailOn) -> tuple[str, str, str]:
     """Return kind, type and message of a check's case."""
     counting = [each for each in findings if counts(each, fail_on)]
     if counting:

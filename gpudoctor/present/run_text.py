@@ -8,17 +8,19 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from gpudoctor.diagnose.ranking import together
-from gpudoctor.model.finding import Finding, Fix, Grade, Severity
+from gpudoctor.model.finding import Finding, Severity
 from gpudoctor.model.missing import Missing
 from gpudoctor.model.report import Report
 from gpudoctor.model.run import HIGHLY, MODERATELY, GpuOverTime, Run, StepTimes
-from gpudoctor.present import figures
-from gpudoctor.present.style import Style, printable, shorten
+from gpudoctor.present import figures, findings
+from gpudoctor.present.findings import FULL, NUMBER, Columns
+from gpudoctor.present.headers import target_line
+from gpudoctor.present.style import Style, shorten
 
 WIDTH = 72
 LINES = 30
 BAR_FULL = 20  # characters for a whole step
-GAIN_AT, GRADE_AT = 46, 59
+COLUMNS = Columns(width=WIDTH, title=42, gain=20, more="gpudoctor report --json")
 BUDGETS = (
     (4, 3, 3),
     (3, 2, 2),
@@ -30,15 +32,13 @@ WORTH_SAYING = 1.05
 # XProf's classes are lower than the words sound: they are given beside them, unless more than half waits anyway
 SCALES = {"highly": f" (>={HIGHLY:.0%})", "moderately": f" ({MODERATELY:.0%}-{HIGHLY:.0%})"}
 PLAINLY = 0.5  # policy: where most of the time waits, nobody takes the word for an exaggeration
-FULL = (100, 100, 100)
-MARKS = {Severity.ERROR: "[x]", Severity.WARNING: "[!]", Severity.INFO: "[i]"}
 
 
 def render(report: Report, *, style: Style | None = None, verbose: bool = False) -> str:
     """Return the text; without `verbose` what does not fit is counted, not shown."""
     style = style or Style()
     if verbose:
-        return _text(report, style, FULL)
+        return _text(report, style, (FULL, FULL, FULL))
     last = ""
     for budget in BUDGETS:
         last = _text(report, style, budget)
@@ -53,7 +53,7 @@ def _text(report: Report, style: Style, budget: tuple[int, int, int]) -> str:
         return "no run was recorded\n"
     evidence, also, fixes = budget
     parts = [
-        [f"{'-' * (WIDTH - len(' gpudoctor report'))} gpudoctor report", *_ending(run), *_verdict(report, run, style)],
+        [*_title(report), *_ending(run), *_verdict(report, run, style)],
         list(_primary(report, run, style, evidence)),
         list(_also(report, style, also)),
         list(_fixes(report, run, style, fixes)),
@@ -61,6 +61,12 @@ def _text(report: Report, style: Style, budget: tuple[int, int, int]) -> str:
     ]
     blocks = ["\n".join(line.rstrip() for line in part) for part in parts[:-1] if part]
     return "\n\n".join(blocks) + "\n" + "".join(f"{line}\n" for line in parts[-1])
+
+
+def _title(report: Report) -> Iterator[str]:
+    yield f"{'-' * (WIDTH - len(' gpudoctor report'))} gpudoctor report"
+    if report.target:
+        yield shorten(target_line(report.target, WIDTH), WIDTH)
 
 
 def _ending(run: Run) -> Iterator[str]:
@@ -164,22 +170,10 @@ def _primary(report: Report, run: Run, style: Style, limit: int) -> Iterator[str
             yield style.good("Nothing to change was found.")
         return
     primary = roots[0]
-    head, tail = f"PRIMARY  {primary.code} {primary.slug}", f"confidence {primary.confidence:.2f}"
-    yield f"{style.bold(head)}{tail:>{WIDTH - len(head)}}"
-    yield from _wrapped(primary.summary, "  ")
-    if primary.location is not None:
-        yield shorten(f"  {_place(primary)}  {primary.location.snippet}", WIDTH)
-    for item in primary.evidence[:limit]:
-        yield shorten(f"  {item.label}: {figures.evidence(item)}", WIDTH)
-    explained = [f"{each.code} {each.slug}" for each in report.findings if each.caused_by == primary.code]
-    if explained:
-        yield shorten(f"  explains {' > '.join(explained)}", WIDTH)
+    yield findings.heading(primary, style, COLUMNS)
+    yield from _wrapped(primary.summary, "  ", "")
+    yield from findings.table(report, primary, primary.evidence[:limit], COLUMNS)
     yield shorten(f"  {primary.basis}", WIDTH)
-
-
-def _place(finding: Finding) -> str:
-    spot = finding.location
-    return "" if spot is None else f"{printable(spot.file).rpartition('/')[2]}:{spot.line}"
 
 
 def _also(report: Report, style: Style, limit: int) -> Iterator[str]:
@@ -189,12 +183,7 @@ def _also(report: Report, style: Style, limit: int) -> Iterator[str]:
     if not others:
         return
     yield style.bold("ALSO" if primary is not None else "NOTES")
-    for each in others[:limit]:
-        yield from _wrapped(
-            f"{MARKS[each.severity]} {each.code} {_place(each)}{' ' if each.location else ''}{each.summary}", "", "    "
-        )
-    if len(others) > limit:
-        yield f"    {len(others) - limit} more: gpudoctor report --json"
+    yield from findings.others(others, limit, style, COLUMNS)
 
 
 def _fixes(report: Report, run: Run, style: Style, limit: int) -> Iterator[str]:
@@ -202,23 +191,16 @@ def _fixes(report: Report, run: Run, style: Style, limit: int) -> Iterator[str]:
     if not report.fixes and not bound:
         return
     if report.fixes:
-        yield f"{style.bold('FIXES')}{'gain':>{GAIN_AT - 1}}{'grade':>{GRADE_AT - GAIN_AT + 1}}"
-    for number, fix in enumerate(report.fixes[:limit], start=1):
-        yield from _fix(number, fix)
-    if len(report.fixes) > limit:
-        yield f"   {len(report.fixes) - limit} more: gpudoctor report --json"
+        yield findings.fixes_heading(style, COLUMNS)
+    yield from findings.listed(report.fixes, limit, COLUMNS)
     yield from bound
     most = together(run.steps.shares) if run.steps is not None and len(report.fixes) > 1 else None
     if most is not None and most >= WORTH_SAYING and f"<= {most:.2g}x" not in "".join(bound):
-        yield f"   {'all of them together, at most:':<{GAIN_AT - 3}}{f'<= {most:.2g}x':<{GRADE_AT - GAIN_AT}}bound"
+        yield _bound("all of them together, at most:", most)
 
 
-def _fix(number: int, fix: Fix) -> Iterator[str]:
-    gain = figures.gain(fix.gain).replace(fix.gain.grade.value, "").strip() or "?"
-    gain = "" if fix.gain.grade is Grade.UNBLOCKS else gain
-    yield f"{number:<3}{shorten(fix.title, GAIN_AT - 4):<{GAIN_AT - 3}}{gain:<{GRADE_AT - GAIN_AT}}{fix.gain.grade.value}"
-    for line in fix.text.splitlines():
-        yield f"   {printable(line)}"
+def _bound(words: str, speedup: float) -> str:
+    return f"{'':<{NUMBER}}{words:<{COLUMNS.title + 1}}<= {speedup:.2g}x bound"
 
 
 def _perfect(run: Run) -> list[str]:
@@ -228,7 +210,7 @@ def _perfect(run: Run) -> list[str]:
     perfect = next((each for each in run.pipeline.changes if each.kind == "perfect"), None)
     if perfect is None:
         return []
-    return [f"   {'a perfect input pipeline:':<{GAIN_AT - 3}}{f'<= {perfect.high:.2g}x':<{GRADE_AT - GAIN_AT}}bound"]
+    return [_bound("a perfect input pipeline:", perfect.high)]
 
 
 def _closing(report: Report, run: Run) -> Iterator[str]:
@@ -242,10 +224,4 @@ def _closing(report: Report, run: Run) -> Iterator[str]:
 
 
 def _wrapped(text: str, first: str = "", rest: str = "  ") -> Iterator[str]:
-    line = first
-    for word in printable(text).split():
-        if len(line) + len(word) > WIDTH and line.strip():
-            yield line.rstrip()
-            line = first + rest if first else rest
-        line += f"{word} "
-    yield line.rstrip()
+    yield from findings.wrapped(text, first, first + rest if first else rest, WIDTH)

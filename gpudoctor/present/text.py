@@ -11,15 +11,15 @@ from gpudoctor.model.finding import Finding, Fix, Severity
 from gpudoctor.model.missing import Missing
 from gpudoctor.model.report import Outcome, Report, Status
 from gpudoctor.model.snapshot import Snapshot
-from gpudoctor.present import figures, ladder, unseen
+from gpudoctor.present import figures, findings, ladder, unseen
+from gpudoctor.present.findings import FULL, Columns
 from gpudoctor.present.headers import build_line, machine_line, probe_line, target_line
 from gpudoctor.present.style import Style, printable, shorten
 
 EPOCH = "epoch"  # the event of fit()'s line, as in `gpudoctor.logs`
 WIDTH = 80
-FIX_COLUMN = 46
+COLUMNS = Columns(width=WIDTH, title=46, gain=18, more="-v")
 HEADLINE_ROOM = 45
-MARKS = {Severity.ERROR: "[x]", Severity.WARNING: "[!]", Severity.INFO: "[i]"}
 VERDICTS = {
     Status.HEALTHY: ("[v]", "HEALTHY"),
     Status.WARNING: ("[!]", "WARNING"),
@@ -38,9 +38,6 @@ BUDGETS: tuple[Budget, ...] = (
     (1, 1, 1, 0),
     (0, 0, 1, 0),
 )
-FULL = 1000
-NOTE_LINES = 2
-TO_KNOW = "run this to know"  # the label of evidence that is a command: what decides among several causes
 NAMED = 2  # checks that could not judge, by name; the rest is a number
 
 
@@ -95,7 +92,7 @@ def _verdict(report: Report, style: Style) -> Iterator[str]:
     headline = shorten(headline, room)
     yield f"{paint(f'{mark} {word}')}  {style.bold(headline)}{' ' * (room - len(headline))}  {coverage}"
     if report.summary.expectation:
-        yield from _wrapped(f"[x] expectation not met: {report.summary.expectation}", "", "    ")
+        yield from findings.wrapped(f"[x] expectation not met: {report.summary.expectation}", "", "    ", WIDTH)
     accepted = report.summary.counts.get("accepted")
     if accepted is not None:
         yield f"Baseline: {accepted} of {len(report.findings)} findings accepted, {len(report.findings) - accepted} new"
@@ -121,38 +118,10 @@ def _primary(report: Report, style: Style, evidence: int) -> Iterator[str]:
     primary = _primary_of(report)
     if primary is None:
         return
-    tail = f"confidence {primary.confidence:.2f}"
-    word = "NOTE" if primary.severity is Severity.INFO else "PRIMARY"
-    head = f"{word}  {primary.code} {primary.slug}{_accepted(primary)}"
-    yield f"{style.bold(head)}{tail:>{max(1, WIDTH - len(head))}}"
+    yield findings.heading(primary, style, COLUMNS)
     if primary.summary != _headline(report):
-        yield from _wrapped(primary.summary, "  ", "  ")
-    rows = [(item.label, figures.evidence(item)) for item in primary.evidence[:evidence]]
-    explained = [f"{each.code} {each.slug}" for each in report.findings if each.caused_by == primary.code]
-    if explained:
-        rows.append(("explains", " > ".join(explained)))
-    column = max((len(label) for label, _ in rows), default=0)
-    for label, value in rows:
-        line = f"  {label:<{column}}  {value}"
-        if label == TO_KNOW and len(line) > WIDTH:  # a command is copied whole
-            yield f"  {label}:"
-            yield f"     {printable(str(value))}"
-        else:
-            yield shorten(line, WIDTH)
-
-
-def _wrapped(text: str, first: str, rest: str, most: int = FULL) -> Iterator[str]:
-    """Yield the text in lines of the width; of more than `most` lines the last ends with a sign."""
-    lines, line = list[str](), first
-    for word in printable(text).split():
-        if len(line) + len(word) > WIDTH and line.strip():
-            lines.append(line.rstrip())
-            line = rest
-        line += f"{word} "
-    lines.append(line.rstrip())
-    if len(lines) > most:
-        lines = [*lines[: most - 1], shorten(lines[most - 1] + " ...", WIDTH)]
-    yield from lines
+        yield from findings.wrapped(primary.summary, "  ", "  ", WIDTH)
+    yield from findings.table(report, primary, primary.evidence[:evidence], COLUMNS)
 
 
 def _also(report: Report, style: Style, limit: int) -> Iterator[str]:
@@ -161,41 +130,19 @@ def _also(report: Report, style: Style, limit: int) -> Iterator[str]:
     if not others:
         return
     yield style.bold("NOTES" if primary is None else "ALSO")
-    for finding in others[:limit]:
-        yield from _lines_of(finding, style)
-    if len(others) > limit:
-        yield f"    {len(others) - limit} more: -v"
-
-
-def _accepted(finding: Finding) -> str:
-    return " (accepted)" if finding.accepted else ""
-
-
-def _lines_of(finding: Finding, style: Style) -> Iterator[str]:
-    mark = MARKS[finding.severity]
-    paint = {Severity.ERROR: style.error, Severity.WARNING: style.warning}.get(finding.severity, style.dim)
-    first, *rest = _wrapped(f"{mark} {finding.code}{_accepted(finding)} {finding.summary}", "", "    ", NOTE_LINES)
-    yield first.replace(mark, paint(mark), 1)
-    yield from rest
+    yield from findings.others(others, limit, style, COLUMNS)
 
 
 def _fixes(report: Report, style: Style, limit: int, most_ideas: int) -> Iterator[str]:
     fixes, ideas = _told_apart(report)
     if fixes:
-        yield f"{style.bold('FIXES'):<{FIX_COLUMN + 4 + (len(style.bold('')))}}{'gain':<18}effort"
-        yield from _listed(fixes, limit)
+        yield findings.fixes_heading(style, COLUMNS)
+        yield from findings.listed(fixes, limit, COLUMNS)
     if fixes and report.not_judged:
         yield shorten(f"Not judged until 1 is done: {', '.join(report.not_judged)}.", WIDTH)
     if ideas and most_ideas:
         yield style.bold("IDEAS") + "  seen on the reference network or the facts, not on your script"
-        yield from _listed(ideas, most_ideas)
-
-
-def _listed(fixes: Sequence[Fix], limit: int) -> Iterator[str]:
-    for number, fix in enumerate(fixes[:limit], start=1):
-        yield from _fix(number, fix)
-    if len(fixes) > limit:
-        yield f"   {len(fixes) - limit} more: -v"
+        yield from findings.listed(ideas, most_ideas, COLUMNS)
 
 
 def _told_apart(report: Report) -> tuple[tuple[Fix, ...], tuple[Fix, ...]]:
@@ -205,18 +152,6 @@ def _told_apart(report: Report) -> tuple[tuple[Fix, ...], tuple[Fix, ...]]:
     troubles = {each.code for each in report.findings if each.severity is not Severity.INFO or each is primary}
     fixes = tuple(each for each in report.fixes if not set(each.addresses) <= notes - troubles)
     return fixes, tuple(each for each in report.fixes if each not in fixes)
-
-
-def _fix(number: int, fix: Fix) -> Iterator[str]:
-    command = fix.text.splitlines() or [fix.title]
-    short = len(command) == 1 and len(command[0]) <= FIX_COLUMN
-    first = command[0] if short else shorten(fix.title, FIX_COLUMN)
-    yield f"{number:<3}{printable(first):<{FIX_COLUMN + 1}}{figures.gain(fix.gain):<18}{figures.effort(fix.effort_minutes)}"
-    if not short:
-        for line in command:
-            yield f"     {printable(line)}"
-    if fix.peak is not None:
-        yield f"     {figures.peak(fix.peak)}"
 
 
 def _checks(report: Report) -> Iterator[str]:

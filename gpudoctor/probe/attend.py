@@ -16,6 +16,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from gpudoctor.model.observed import LoadedLibrary, Trial
+from gpudoctor.model.words import Fate
 from gpudoctor.probe import wire
 from gpudoctor.probe.jit_cache import JitWatch
 from gpudoctor.probe.plan import BY_NAME
@@ -67,9 +68,9 @@ class Seen:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ending:
-    """How a child ended. `fate`: ok, crashed, timeout, oom, not_started, import_failed; `compiling`: PTX at its end."""
+    """How a child ended. `compiling`: PTX at its end."""
 
-    fate: str
+    fate: Fate
     reason: str
     seen: Seen
     text: str = ""
@@ -201,7 +202,7 @@ def _where(child: Child) -> str:
     return _frame(child.text()[before:])
 
 
-def _fate(child: Child, seen: Seen, late: str, *, shortage: bool) -> tuple[str, str]:
+def _fate(child: Child, seen: Seen, late: str, *, shortage: bool) -> tuple[Fate, str]:
     if late:
         stuck = "; it does not even end when killed (stuck in the driver)" if child.abandoned else ""
         return "timeout", late + stuck

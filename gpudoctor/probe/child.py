@@ -47,6 +47,7 @@ from . import (  # noqa: E402
     fragmentation_child,
 )
 from .child_bench import Bench, Inconclusive, Json, Unsupported, first_line  # noqa: E402
+from .child_shortage import is_shortage  # noqa: E402
 
 sys.dont_write_bytecode = False
 
@@ -150,8 +151,7 @@ def run(channel: Channel, bench: Bench, name: str, limit_s: float) -> None:
     except Inconclusive as why:
         told = {"status": "inconclusive", "reason": str(why), "device": bench.device}
     except Exception as error:  # noqa: BLE001  # a trial's fault is its result and must not end the others
-        short = type(error).__name__ in {"ResourceExhaustedError", "MemoryError"}
-        told = {"status": "oom" if short else "crashed", "reason": first_line(error)}
+        told = {"status": "oom" if is_shortage(error) else "crashed", "reason": first_line(error)}
     channel.send("trial", name=name, duration_s=time.monotonic() - begun, result=told)
     channel.send("loaded", libraries=loaded())
 

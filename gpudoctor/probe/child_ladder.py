@@ -18,6 +18,7 @@ from typing import Any, NamedTuple, Sequence
 from .child_bench import Bench, Json, arm, first_line, result
 from .child_network import SIDE, Network, images
 from .child_pairs import FEWEST_PAIRS, interval, t_95
+from .child_shortage import is_shortage
 
 LADDER = (32, 64, 128, 256, 512, 1024, 2048, 4096, 8192, 16384, 32768)
 LADDER_ON_CPU = 4096  # a CPU saturates far below (measured: two cores by 1024), larger steps only take time
@@ -47,7 +48,8 @@ class Line(NamedTuple):
     """bytes = fixed + each x batch. `residual`: the largest distance of a measured peak from it, in bytes.
 
     `excess_share`: by what part of the line the peaks of its upper end rise above it: what a larger batch may need on top.
-    `fixed_high`, `each_high`: the line above which no peak of a larger batch lies, as far as the scatter tells.
+    `fixed_high`, `each_high`: the line above which no peak of a larger batch lies, as far as scatter and excess tell: the
+    one upper bound of all predictions.
     """
 
     fixed: float
@@ -101,7 +103,9 @@ def _climb(bench: Bench, network: Network, sizes: Sequence[int]) -> tuple[dict[i
             _measure_peak(bench, network, fixed, rung)
             for _ in range(CLIMB_WINDOWS):
                 _window(network, fixed, CLIMB_WINDOW_S, rung)
-        except bench.tf.errors.ResourceExhaustedError as error:
+        except bench.tf.errors.OpError as error:
+            if not is_shortage(error):
+                raise
             return rungs, [_does_not_fit(size, error)], size
         rungs[size] = rung
         bench.advance((done + 1) / len(sizes) / 2)
@@ -119,7 +123,9 @@ def _climb_on(bench: Bench, network: Network, rungs: dict[int, Rung], notes: lis
         try:
             tf = bench.tf
             _measure_peak(bench, network, (tf.zeros([size, SIDE, SIDE], tf.uint8), tf.zeros([size], tf.int32)), rung)
-        except bench.tf.errors.ResourceExhaustedError as error:
+        except bench.tf.errors.OpError as error:
+            if not is_shortage(error):
+                raise
             notes.append(_does_not_fit(size, error))
             return size
         rungs[size] = rung
@@ -173,7 +179,9 @@ def _rounds(bench: Bench, network: Network, rungs: dict[int, Rung], sizes: Seque
             bench.advance(0.5 + (number + 1) / most / 2)
             if bench.left_s() < 2 * (time.monotonic() - begun):
                 break
-    except bench.tf.errors.ResourceExhaustedError:
+    except bench.tf.errors.OpError as error:
+        if not is_shortage(error):
+            raise
         gc.collect()
     return rounds
 
@@ -234,7 +242,9 @@ def fit(peaks: dict[int, int]) -> Line | None:
     residual = max(abs(y - fixed - slope * x) for x, y in peaks.items())
     upper = sorted(peaks)[-UPPER_END:]
     excess = max(0.0, *(peaks[x] / (fixed + slope * x) - 1 for x in upper))
-    return Line(fixed, slope, residual, excess, *_upper(peaks, fixed, slope))
+    by_scatter, each_by_scatter = _upper(peaks, fixed, slope)
+    high = max(by_scatter, fixed * (1 + excess)), max(each_by_scatter, slope * (1 + excess))
+    return Line(fixed, slope, residual, excess, *high)
 
 
 def _upper(peaks: dict[int, int], fixed: float, slope: float) -> tuple[float, float]:
@@ -254,6 +264,4 @@ def _upper(peaks: dict[int, int], fixed: float, slope: float) -> tuple[float, fl
 
 def largest(line: Line, pool_bytes: float) -> int:
     """Return the largest batch whose peak lies within the usable part of the pool at the worst that the line allows."""
-    room = USABLE_SHARE * pool_bytes
-    by_excess = (room / (1 + line.excess_share) - line.fixed) / line.each
-    return max(0, math.floor(min(by_excess, (room - line.fixed_high) / line.each_high)))
+    return max(0, math.floor((USABLE_SHARE * pool_bytes - line.fixed_high) / line.each_high))

@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from .child_bench import MEBIBYTE, Inconclusive
+from .child_shortage import is_shortage
 
 CHUNK_LINE = re.compile(r"(InUse|Chunk|Free ) at (?:0x)?[0-9A-Fa-f]{4,16} (?:next \d+ )?of size (\d+)")
 ROUNDING = 256  # bytes: BFCAllocator::kMinAllocationSize, every chunk is a multiple
@@ -46,23 +47,28 @@ class Request:
     def __init__(self, pool: Pool, size_bytes: int) -> None:
         """Start it."""
         self.granted: bool | None = None
+        self._failure: BaseException | None = None
         self.size_bytes = size_bytes
         self._pool = pool
         self._thread = threading.Thread(target=self._run, daemon=True)
         self._thread.start()
 
     def _run(self) -> None:
-        errors = self._pool.tf.errors
         try:
             self._pool.take(self.size_bytes)
-        except (errors.ResourceExhaustedError, errors.InternalError):
-            self.granted = False
+        except self._pool.tf.errors.OpError as error:
+            if is_shortage(error):
+                self.granted = False
+            else:
+                self._failure = error
         else:
             self.granted = True
 
     def wait(self, seconds: float) -> bool | None:
-        """Return whether it was granted, None when it still waits after so long."""
+        """Return whether it was granted, None when it still waits after so long. Raises what ended it otherwise."""
         self._thread.join(seconds)
+        if self._failure is not None:
+            raise self._failure
         return self.granted
 
 

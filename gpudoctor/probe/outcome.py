@@ -12,6 +12,7 @@ from dataclasses import replace
 from gpudoctor.logs import reader
 from gpudoctor.model.missing import Maybe, Missing
 from gpudoctor.model.observed import LogEvent, ProbeChild, Trial
+from gpudoctor.model.words import TrialStatus
 from gpudoctor.probe.attend import Ending
 from gpudoctor.probe.plan import BY_NAME, FRAGMENTATION_SET
 
@@ -81,7 +82,7 @@ def ended(ending: Ending, asked: Collection[str]) -> dict[str, Trial]:
 
 
 def _broken(name: str, ending: Ending) -> Trial:
-    status = ending.fate if ending.fate in {"timeout", "oom"} else "crashed"
+    status: TrialStatus = ending.fate if ending.fate == "timeout" or ending.fate == "oom" else "crashed"
     notes = ("ptx-jit",) if ending.compiling else ()
     return Trial(name=name, status=status, reason=ending.reason, device=Missing(status), notes=notes)
 
@@ -104,7 +105,7 @@ def _stage(ending: Ending) -> str:
     )
 
 
-def unrun(name: str, reason: str, *, status: str = "inconclusive") -> Trial:
+def unrun(name: str, reason: str, *, status: TrialStatus = "inconclusive") -> Trial:
     """Return a trial that was not run."""
     return Trial(name=name, status=status, reason=reason, device=Missing("not run"))
 

@@ -29,6 +29,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
+from gpudoctor.model.words import Level
+
 DEFAULT_SET = "default"
 FRAGMENTATION_SET = "fragmentation"
 REPLICAS_SET = "replicas"
@@ -46,7 +48,7 @@ class TrialPlan:
     limit_s: float
     environment: str = DEFAULT_SET
     judges_gpu: bool = False
-    level: str = "standard"
+    level: Level = "standard"
 
 
 # Expected seconds are measured: TensorFlow 2.21 on two shared cores, standard level. The limits are policy: room for a
@@ -73,7 +75,7 @@ BY_NAME: Mapping[str, TrialPlan] = {plan.name: plan for plan in PLANS}
 NAMES: frozenset[str] = frozenset(BY_NAME)
 
 
-def at_level(level: str) -> tuple[str, ...]:
+def at_level(level: Level) -> tuple[str, ...]:
     """Return the names of the trials that a scan runs at this level."""
     return tuple(plan.name for plan in PLANS if level in {"full", plan.level})
 

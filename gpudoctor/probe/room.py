@@ -30,5 +30,7 @@ def line_of(ladder: Mapping[str, float]) -> Line | None:
     fixed, each = ladder.get("memory_fixed_bytes"), ladder.get("memory_per_example_bytes", 0.0)
     if fixed is None or each <= 0:
         return None
-    high = ladder.get("memory_fixed_high_bytes", fixed), ladder.get("memory_per_example_high_bytes", each)
-    return Line(fixed, each, ladder.get("memory_residual_bytes", 0.0), ladder.get("memory_excess_share", 0.0), *high)
+    excess = ladder.get("memory_excess_share", 0.0)
+    fixed_high = ladder.get("memory_fixed_high_bytes", fixed * (1 + excess))
+    each_high = ladder.get("memory_per_example_high_bytes", each * (1 + excess))
+    return Line(fixed, each, ladder.get("memory_residual_bytes", 0.0), excess, fixed_high, each_high)

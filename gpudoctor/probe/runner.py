@@ -17,6 +17,7 @@ from gpudoctor.model.gpu import Gpu, LinkSample
 from gpudoctor.model.missing import either
 from gpudoctor.model.observed import Probe, ProbeChild, Trial
 from gpudoctor.model.snapshot import Snapshot
+from gpudoctor.model.words import Level
 from gpudoctor.probe import busy, fragmentation_child, outcome, room
 from gpudoctor.probe.attend import Limits, attend
 from gpudoctor.probe.clock import Clock, Progress
@@ -64,7 +65,7 @@ def run_probe(
     trials: Sequence[str],
     *,
     snapshot: Snapshot | None = None,
-    level: str = "standard",
+    level: Level = "standard",
     force: bool = False,
     watch_gpus: Callable[[], Sequence[Gpu]] | None = None,
     watch_link: Callable[[int], LinkSample | None] | None = None,
@@ -123,7 +124,7 @@ def _completed(run: _Run, trial: Trial) -> Trial:
     return replace(trial, values={**trial.values, **figures}) if figures else trial
 
 
-def _deadline_s(level: str) -> float:
+def _deadline_s(level: Level) -> float:
     return DEADLINE_S["full" if level == "full" else "standard"]
 
 

@@ -9,7 +9,8 @@ from pathlib import Path
 
 from gpudoctor.errors import UsageError
 
-INJECT = Path(__file__).parent / "agent" / "inject"
+# Its sitecustomize runs below the user's own: by this name its frames do not count for a warning (agent/hidden.py)
+INJECT = Path(__file__).parent / "agent" / "importlib_bootstrap"
 OFF, SPOOL, SEARCH = "GPUDOCTOR_OFF", "GPUDOCTOR_SPOOL", "PYTHONPATH"
 ISOLATING = frozenset("IES")  # python -I, -E, -S: PYTHONPATH or sitecustomize is not looked at
 
@@ -22,12 +23,16 @@ class NotRunnableError(UsageError):
         self.exit_code = exit_code
 
 
+def names_no_interpreter(words: Sequence[str]) -> bool:
+    """Return whether a script or a module is to be run by an interpreter that has to be chosen."""
+    return words[0] == "-m" or words[0].endswith(".py")
+
+
 def completed(words: Sequence[str], python: Callable[[], str]) -> list[str]:
     """Return the command to run. Raises NotRunnableError where there is no such command."""
-    first = words[0]
-    if first == "-m" or first.endswith(".py"):
+    if names_no_interpreter(words):
         return [python(), *words]
-    _check(first)
+    _check(words[0])
     return list(words)
 
 

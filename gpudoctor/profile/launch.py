@@ -28,6 +28,7 @@ FORWARDED = (
     signal.SIGCONT,
 )
 TICK_S = 1.0  # policy: a kill loses at most two of these
+UNAIDED_S = 0.05  # policy: where no thread serves the terminal, a signal and the command's end wait this long at most
 SIGNALLED = 128  # a shell's convention for the exit code of a command that a signal ended
 
 
@@ -110,7 +111,7 @@ def _attend(
     """Pass signals on and tick, until it has ended."""
     due = monotonic() + TICK_S
     while child.poll() is None:
-        info = signal.sigtimedwait(watched, max(0.0, due - monotonic()))
+        info = _next_signal(watched, max(0.0, due - monotonic()), terminal)
         if info is not None and info.si_signo == signal.SIGWINCH:
             if terminal is not None:
                 terminal.resize()
@@ -119,6 +120,16 @@ def _attend(
         if monotonic() >= due:
             on_tick(child.pid)
             due = max(due + TICK_S, monotonic())
+
+
+def _next_signal(
+    watched: set[signal.Signals], within_s: float, terminal: Terminal | None
+) -> signal.struct_siginfo | None:
+    """Wait for a signal; where no thread serves the terminal, pass on what is printed and typed meanwhile."""
+    if terminal is None or not terminal.unaided:
+        return signal.sigtimedwait(watched, within_s)
+    terminal.pass_on(min(within_s, UNAIDED_S))
+    return signal.sigtimedwait(watched, 0)
 
 
 def _forward(child: subprocess.Popen[bytes], info: signal.struct_siginfo, *, own_group: bool) -> None:

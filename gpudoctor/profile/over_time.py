@@ -30,11 +30,24 @@ def machine_over_time(session: Session, loop: Loop) -> MachineOverTime | Missing
         cores=last.cores,
         quota_cores=last.quota_cores,
         cores_used=_rate(hosts, lambda each: each.command_cpu_s),
+        usable_cores=last.usable_cores,
+        free_cores=_free_cores(hosts),
         stopped_share=_rate(hosts, lambda each: each.throttled_s),
         io_wait_share=_mean(_percent(each.io_wait_percent) for each in hosts),
         read_bytes_per_s=_rate(hosts, lambda each: each.command_read_bytes),
         memory_total_bytes=last.memory_total_bytes,
     )
+
+
+def _free_cores(hosts: Sequence[HostSample]) -> Maybe[float]:
+    """Return the cores that nobody else used; the command's own time is in the host's busy time and counts as free."""
+    busy = _mean(_percent(each.cpu_percent) for each in hosts)
+    own = _rate(hosts, lambda each: each.command_cpu_s)
+    cores = hosts[-1].cores if hosts else UNTOLD
+    if isinstance(busy, Missing) or isinstance(own, Missing) or isinstance(cores, Missing):
+        return UNTOLD
+    others = max(0.0, cores * busy - own)
+    return min(cores - others, either(hosts[-1].usable_cores, cores), either(hosts[-1].quota_cores, cores))
 
 
 def _indices(samples: Sequence[GpuSample]) -> list[int]:

@@ -1,8 +1,10 @@
 """What each change of the pipeline that applies would bring: a model of stages side by side, bounded by the step's own work.
 
-A stage that takes t seconds a batch on p threads gives p/t batches a second (operational analysis, as Plumber does it). A step
-cannot become shorter than what is left of it without the wait. Gains are ranges: the function may not scale over the cores,
-and on a CPU the pipeline competes with the compute.
+A stage that takes t seconds a batch on p threads gives p/t batches a second, and m cores give no more than m/D steps a second
+of D processor seconds each: the utilisation law and its bound (Denning and Buzen, The Operational Analysis of Queueing Network
+Models, ACM Computing Surveys 10(3), 1978); Plumber (Kuchnik et al., MLSys 2022) plans pipelines by the same two. A step cannot
+become shorter than what is left of it without the wait. Gains are ranges: up to all cores that the command may use, down to
+those that other processes left it during the run, with a function that scales half way.
 """
 
 from __future__ import annotations
@@ -26,22 +28,30 @@ WORTH = 1.05  # a change whose best case brings less is not shown
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Step:
-    """The step that the pipeline feeds: its time, and the least that it can become; what it may use."""
+    """The step that the pipeline feeds: its time, and the least that it can become; what it may use.
+
+    `free`: cores that others left. `work_s`: processor seconds of a step, 0 where they are not known.
+    """
 
     step: float
     least: float
     cores: float
+    free: float
+    work_s: float
     memory_bytes: int
     epochs: int
 
-    def gain(self, stages: Sequence[Stage], at: int, batch_s: float) -> float:
-        """Return the speed-up when stage `at` takes that long: the slowest group sets the pace, or the step's own work."""
+    def gain(self, stages: Sequence[Stage], at: int, batch_s: float, *, work_s: float = 0.0) -> float:
+        """Return the speed-up when stage `at` takes that long: the slowest group sets the pace, or the step's own work.
+
+        `work_s`: what the step still needs of the free cores together.
+        """
         totals = [0.0]
         for place, each in enumerate(stages):
             totals[-1] += batch_s if place == at else each.batch_s
             if base_name(each.name) in SIDE_BY_SIDE:
                 totals.append(0.0)
-        return max(1.0, self.step / max(self.least, *totals))
+        return max(1.0, self.step / max(self.least, work_s / self.free, *totals))
 
 
 def with_changes(
@@ -55,6 +65,8 @@ def with_changes(
             step=step,
             least=max(step - wait, step * FLOOR),
             cores=_cores(machine),
+            free=_free(machine),
+            work_s=step * either(machine.cores_used, 0.0) if machine is not None else 0.0,
             memory_bytes=either(machine.memory_total_bytes, 0) if machine is not None else 0,
             epochs=epochs,
         )
@@ -78,7 +90,13 @@ def _cores(machine: MachineOverTime | None) -> float:
     if machine is None:
         return 1.0
     cores = float(either(machine.cores, 1))
-    return max(1.0, min(cores, either(machine.quota_cores, cores)))
+    return max(1.0, min(cores, either(machine.usable_cores, cores), either(machine.quota_cores, cores)))
+
+
+def _free(machine: MachineOverTime | None) -> float:
+    """Return the cores that other processes left; all where nobody measured it."""
+    cores = _cores(machine)
+    return max(FLOOR, min(cores, either(machine.free_cores, cores))) if machine is not None else cores
 
 
 def _changes(found: Pipeline, model: _Step) -> Iterator[Change]:
@@ -90,13 +108,16 @@ def _changes(found: Pipeline, model: _Step) -> Iterator[Change]:
         return
     at, stages, cores = found.bottleneck, found.stages, model.cores
     cost = f"{slowest.batch_s * 1000:.3g} ms a batch" if slowest.batch_s else "at an unknown cost"
-    spread = f"{cost} over {cores:g} cores"
+    left = "" if f"{model.free:.1f}" == f"{cores:.1f}" else f", {model.free:.1f} of them free of other processes"
+    spread = f"{cost} over {cores:g} cores{left}"
     best = model.gain(stages, at, slowest.batch_s / cores)
     if slowest.python:
-        low = max(1.0, SCALES_AT_LEAST * best) if slowest.batch_s else 1.0  # its cost is not known: a bound
+        sure = SCALES_AT_LEAST * model.gain(stages, at, slowest.batch_s / max(1.0, model.free))
+        low = max(1.0, sure) if slowest.batch_s else 1.0  # its cost is not known: a bound
         yield Change(kind="tf_ops", stage=at, low=low, high=model.step / model.least, basis=spread)
     elif _serial_map(slowest):
-        low = model.gain(stages, at, slowest.batch_s / max(1.0, cores * SCALES_AT_LEAST)) if slowest.batch_s else 1.0
+        spread_s = slowest.batch_s / max(1.0, model.free * SCALES_AT_LEAST)
+        low = model.gain(stages, at, spread_s, work_s=model.work_s) if slowest.batch_s else 1.0
         best = best if slowest.batch_s else min(best, cores)
         yield Change(kind="parallel_map", stage=at, low=low, high=best, basis=spread)
     elif base_name(slowest.name) in READERS:

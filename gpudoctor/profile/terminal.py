@@ -49,6 +49,8 @@ class Terminal:
         self.resize()
         self._thread: threading.Thread | None = None
         self._stop_read, self._stop_write = os.pipe()
+        self._sources = [self._master, self._stop_read, *([0] if 0 in self._through else [])]
+        self.unaided = ""  # why no thread serves it: then who waits for the command calls `pass_on` meanwhile
         self._lock = threading.Lock()
         self._line, self._at_start = b"", True
         self.hear: Callable[[bytes], None] = _nobody  # what the command prints, beside its way to the screen
@@ -64,7 +66,7 @@ class Terminal:
         fcntl.ioctl(self._slave, termios.TIOCSCTTY, 0)
 
     def begin(self) -> None:
-        """Let bytes pass both ways."""
+        """Let bytes pass both ways. The command runs already: what fails here must not leave it with a dead terminal."""
         os.close(self._slave)
         with suppress(termios.error):
             if 0 in self._through:
@@ -73,8 +75,13 @@ class Terminal:
                 plain = termios.tcgetattr(2)
                 plain[1] &= ~termios.OPOST
                 termios.tcsetattr(2, termios.TCSANOW, plain)
-        self._thread = threading.Thread(target=self._pass, name="terminal", daemon=True)
-        self._thread.start()
+        thread = threading.Thread(target=self._pass, name="terminal", daemon=True)
+        try:
+            thread.start()
+        except RuntimeError as error:  # a limit on processes (RLIMIT_NPROC, pids.max) counts threads, too
+            self.unaided = str(error) or type(error).__name__
+        else:
+            self._thread = thread
 
     def resize(self) -> None:
         """Give it the real terminal's size."""
@@ -94,6 +101,9 @@ class Terminal:
         if self._thread is not None:
             os.write(self._stop_write, b"x")
             self._thread.join()
+        elif self.unaided:
+            self._sources = [self._master]
+            self._pass()
         self._erase()
         for each in (self._master, self._stop_read, self._stop_write):
             with suppress(OSError):
@@ -102,19 +112,20 @@ class Terminal:
             termios.tcsetattr(2, termios.TCSADRAIN, self._settings)
 
     def _pass(self) -> None:
-        sources, timeout = [self._master, self._stop_read], None
-        if 0 in self._through:
-            sources.append(0)
-        while True:
-            ready = select.select(sources, [], [], timeout)[0]
-            if not ready and timeout is not None:
-                return
-            if self._stop_read in ready:
-                sources, timeout = [self._master], DRAIN_S
-            if 0 in ready and 0 in sources and not self._type():
-                sources.remove(0)
-            if self._master in ready and not self._print():
-                return
+        while self.pass_on(None if self._stop_read in self._sources else DRAIN_S):
+            pass
+
+    def pass_on(self, within_s: float | None) -> bool:
+        """Pass on what comes first within this time; return whether anything came and more may come."""
+        ready = select.select(self._sources, [], [], within_s)[0]
+        if self._stop_read in ready:
+            self._sources = [self._master]
+        if 0 in ready and 0 in self._sources and not self._type():
+            self._sources.remove(0)
+        if self._master in ready and not self._print():
+            self._sources.remove(self._master)
+            return False
+        return bool(ready)
 
     def _type(self) -> bool:
         with suppress(OSError):

@@ -80,6 +80,8 @@ def _frame(session: Session, loop: Loop | None) -> Run:
         session=session.session,
         script=_script(session),
         command=session.command,
+        executable=next((each.executable for each in (*versions, *session.processes) if each.executable), ""),
+        chosen_by=session.chosen_by,
         outcome=session.outcome,
         exit_code=session.exit_code,
         duration_s=_duration(session) if not isinstance(session.ended_at, Missing) else Missing("it did not end"),

@@ -13,6 +13,7 @@ from textual.app import App, SystemCommand
 from textual.binding import Binding, BindingType
 from textual.screen import Screen
 
+from gpudoctor.model.words import Level
 from gpudoctor.tui import asking, sources, themes
 from gpudoctor.tui.listener import Listener
 from gpudoctor.tui.messages import Progress, Reading
@@ -176,7 +177,7 @@ class MonitorApp(App[int]):
         """Change the colours."""
         themes.following(self)
 
-    def action_scan(self, level: str) -> None:
+    def action_scan(self, level: Level) -> None:
         """Scan; what puts load on a GPU is asked first."""
         asking.scan(self, level)
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Literal, Protocol, overload
 
+from gpudoctor.model.words import Level
 from gpudoctor.tui.scans import LOAD_WARNING, TRIALS
 from gpudoctor.tui.screens.dialogs import Choose, Confirm
 
@@ -48,7 +49,7 @@ class Asking(Protocol):
         ...
 
 
-def scan(app: Asking, level: str) -> None:
+def scan(app: Asking, level: Level) -> None:
     """Scan; what puts load on a GPU is asked first."""
     if level == "quick":
         _start(app, "quick scan", "--level", level)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from gpudoctor.model.gpu import Gpu, MigInstance
 from gpudoctor.model.machine import Nvml
@@ -16,6 +16,7 @@ from gpudoctor.model.missing import NOT_COLLECTED, Maybe
 if TYPE_CHECKING:
     from gpudoctor.model.report import Report  # the sampler and --once have no report, and would pay for its import
 
+LoadKind = Literal["compute", "graphics", "child"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HostLoad:
@@ -36,11 +37,11 @@ class HostLoad:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProcessLoad:
-    """A process that holds a GPU, or a child of one (`gpus` is empty then). `kind`: compute, graphics, child."""
+    """A process that holds a GPU, or a child of one (`gpus` is empty then)."""
 
     pid: int
     parent_pid: Maybe[int] = NOT_COLLECTED
-    kind: str = "compute"
+    kind: LoadKind = "compute"
     gpus: tuple[int, ...] = ()
     gpu_memory_bytes: Maybe[int] = NOT_COLLECTED
     host_memory_bytes: Maybe[int] = NOT_COLLECTED

@@ -10,7 +10,7 @@ from gpudoctor.errors import OutputError
 from gpudoctor.model.gpu import Gpu, GpuProcess
 from gpudoctor.model.missing import Maybe, Missing
 from gpudoctor.tui.messages import Reading
-from gpudoctor.tui.views.gpus import gpu_lines, no_gpu_lines
+from gpudoctor.tui.views.gpus import gpu_lines, no_gpu_lines, no_gpu_reason
 from gpudoctor.tui.views.host import host_lines
 from gpudoctor.tui.views.lines import Line, text_of
 from gpudoctor.tui.views.processes import arranged, nothing_held, process_lines
@@ -25,7 +25,12 @@ CSV_COLUMNS = (
 
 
 def emit(reading: Reading, form: str, *, identifiers: bool) -> None:
-    """Write the reading to standard output. Raises OutputError where it cannot be written there."""
+    """Write the reading to standard output. Raises OutputError where it cannot be written there.
+
+    A table without rows does not say why it has none, so that is told on standard error.
+    """
+    if form == "csv" and not reading.gpus:
+        sys.stderr.write(f"gpudoctor: no GPU to list ({no_gpu_reason(reading)})\n")
     if form == "json":
         text = _json(reading if identifiers else _anonymous(reading))
     else:

@@ -210,7 +210,7 @@ def _demo_reading(base: Reading, rows: list[dict[str, str]], at_s: float) -> Rea
             net_received_bytes_per_s=numbers.float("net_in_mib") * MIB,
             net_sent_bytes_per_s=numbers.float("net_out_mib") * MIB,
         ),
-        processes=tuple(_demo_process(each, cores) for each in base.processes),
+        processes=tuple(_demo_process(each, _Numbers(told[each.gpus[0]])) for each in base.processes),
     )
 
 
@@ -234,14 +234,12 @@ def _demo_traffic(numbers: _Numbers) -> Traffic:
     )
 
 
-def _demo_process(process: ProcessLoad, cores: tuple[float, ...]) -> ProcessLoad:
-    """Give each process its share of the recorded cores; the recording does not part them."""
-    first = 0 in process.gpus
+def _demo_process(process: ProcessLoad, numbers: _Numbers) -> ProcessLoad:
     return replace(
         process,
-        cpu_percent=sum(cores) * (0.6 if first else 0.3),
+        cpu_percent=numbers.float("process_cpu"),
         tensorflow=True,
-        host_memory_bytes=(9 if first else 14) * 1024 * MIB,
+        host_memory_bytes=numbers.int("process_mib") * MIB,
     )
 
 

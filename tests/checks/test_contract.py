@@ -43,6 +43,7 @@ SECTIONS = ("What it does", "Why it matters", "How to fix")
 MAX_TITLE = 45  # beside the status and the coverage on one line of 80 columns
 MAX_FIX_TITLE = 46  # the fix's column of the text report
 MAX_CODE_LINES = 120  # below the docstring; a check that needs more judges two things
+INSTALLED = re.compile(r"\btensorflow(?:-cpu|-gpu)?(?:\[and-cuda\])?==(\d[\w.]*)")
 T = TypeVar("T")
 
 
@@ -203,6 +204,15 @@ def test_every_fix_fits_its_row_and_repeats_no_false_claim() -> None:
     for name, fix in _all_fixes().items():
         assert len(fix.title) <= MAX_FIX_TITLE, name
         assert claims.asserted(f"{fix.title}. {fix.text}. {fix.gain.basis}") == (), name
+
+
+def test_a_fix_that_installs_a_release_says_which_beside_its_text() -> None:
+    telling = 0
+    for name, fix in _all_fixes().items():
+        named = set(INSTALLED.findall(fix.text))
+        assert named <= {fix.release}, name
+        telling += len(named)
+    assert telling > 5
 
 
 def test_every_command_is_sound_shell_and_sound_python() -> None:

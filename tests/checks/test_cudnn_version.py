@@ -89,7 +89,8 @@ def test_without_a_gpu_nobody_needs_cudnn() -> None:
 @pytest.mark.parametrize(
     ("path", "text"),
     [
-        ("/usr/lib/wsl/lib:/opt/cudnn/lib:/opt/my libs", "export LD_LIBRARY_PATH='/usr/lib/wsl/lib:/opt/my libs'"),
+        ("/usr/lib/wsl/lib:/opt/cudnn/lib:/opt/my libs", "export LD_LIBRARY_PATH=/usr/lib/wsl/lib:'/opt/my libs'"),
+        ("/opt/cudnn/lib:~/my libs:~:/lib/x", "export LD_LIBRARY_PATH=~/'my libs':~:/lib/x"),
         ("/opt/cudnn/lib/:/opt/other/lib", "export LD_LIBRARY_PATH=/opt/other/lib"),
         ("/opt/cudnn/lib", "unset LD_LIBRARY_PATH"),
         ("/opt/cudnn/lib::", "unset LD_LIBRARY_PATH"),

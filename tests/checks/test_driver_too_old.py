@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from gpudoctor.diagnose import registry
+from gpudoctor.diagnose.engine import diagnose
 from gpudoctor.model.finding import Severity
 from gpudoctor.model.missing import Missing
 from gpudoctor.model.report import Outcome
@@ -112,18 +114,34 @@ def test_a_cpu_wheel_without_any_driver_asks_for_none() -> None:
 
 
 @pytest.mark.parametrize(
-    ("gpu", "cc", "driver", "fixes"),
+    ("gpu", "cc", "driver", "fixes", "cause"),
     [
-        ("Tesla K80", "3.7", "470.256.02", ["install-older-tensorflow"]),
-        ("Tesla K80", "3.7", "450.80.02", ["install-older-tensorflow"]),
-        ("Tesla K80", "3.7", "440.100", ["install-older-tensorflow", "install-driver"]),
-        ("GeForce GTX 580", "2.0", "390.157", ["other-gpu"]),
-        ("Tesla V100-SXM2-16GB", "7.0", "450.248.02", ["install-driver", "install-older-tensorflow"]),
+        ("Tesla K80", "3.7", "470.256.02", ["install-older-tensorflow"], "gpu-filtered"),
+        ("Tesla K80", "3.7", "450.80.02", ["install-older-tensorflow"], "gpu-filtered"),
+        ("Tesla K80", "3.7", "440.100", ["install-older-tensorflow", "install-driver"], "driver-too-old"),
+        ("GeForce GTX 580", "2.0", "390.157", ["other-gpu"], "gpu-filtered"),
+        ("Tesla V100-SXM2-16GB", "7.0", "450.248.02", ["install-driver", "install-older-tensorflow"], "driver-too-old"),
     ],
 )
 def test_no_driver_is_advised_that_does_not_reach_what_is_needed(
-    gpu: str, cc: str, driver: str, fixes: list[str]
+    gpu: str, cc: str, driver: str, fixes: list[str], cause: str
 ) -> None:
     machine = make_machine((make_gpu(name=gpu, cc=cc, memory_mib=8192),), driver=driver)
     (finding,) = judge(too_old, machine).findings
     assert [each.id for each in finding.fixes] == fixes
+    assert finding.cause == cause
+
+
+@pytest.mark.parametrize("driver", ["440.100", "450.80.02", "470.256.02"])
+def test_where_no_driver_of_the_gpu_is_new_enough_the_gpu_is_named_and_not_the_driver(driver: str) -> None:
+    machine = make_machine((make_gpu(name="Tesla K80", cc="3.7", memory_mib=11441),), driver=driver)
+    (finding,) = judge(too_old, machine).findings
+    assert finding.summary == "No driver for Tesla K80 (3.7) is new enough for CUDA 12.5.1: 525.60.13 is needed."
+    report = diagnose(machine, registry.load().checks)
+    assert "Tesla K80" in report.summary.headline
+    assert "Driver" not in report.summary.headline
+
+
+def test_a_gpu_whose_drivers_go_on_is_never_called_the_cause() -> None:
+    newer = changed(make_machine((A100,), driver="580.95.05"), tensorflow={"cuda_version": "13.2"})
+    assert all("No driver for" not in each.summary for each in judge(too_old, newer).findings)

@@ -9,6 +9,7 @@ from gpudoctor.model.missing import Missing
 from gpudoctor.model.software import TensorFlow
 from gpudoctor.testing import judge
 from gpudoctor_checks.remedies import advised_version, with_cuda
+from gpudoctor_checks.said import AND_CUDA, NEWEST
 from gpudoctor_checks.tensorflow.tensorflow_absent import absent
 from tests.checks.machines import changed, healthy_h100, with_trial
 
@@ -36,7 +37,13 @@ def test_a_release_with_a_wheel_for_this_python_is_advised(python: str, version:
     ],
 )
 def test_the_nearest_release_that_finds_its_wheels_is_installed(version: str, requirement: str) -> None:
-    assert with_cuda(version, ()) == requirement
+    assert with_cuda(version, ()).words == requirement
+    assert f"=={with_cuda(version, ()).release}'" in requirement
+
+
+def test_the_release_that_is_written_out_is_the_one_that_is_chosen() -> None:
+    assert advised_version() == NEWEST
+    assert with_cuda(NEWEST, ()).words == AND_CUDA
 
 
 @pytest.mark.parametrize("python", ["3.8.20", "3.11.9", "3.14.1"])

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import pytest
+
 from gpudoctor.model.missing import Missing
+from gpudoctor.probe.child_ladder import LADDER, fit, largest
 from gpudoctor.sdk import LogEvent
 from gpudoctor_checks.memory.dump_need import from_dump, sizes
 from gpudoctor_checks.memory.ways_out import (
@@ -27,7 +30,22 @@ DUMP = LogEvent(
     },
 )
 TENSOR = LogEvent(kind="oom_tensor", values={"shape": "[256,112,112,64]"})
-LINE = from_line(fixed=100 * MIB, each=MIB, batch=1000, limit=1000 * MIB, weights=20 * MIB)
+BATCH = 1000
+
+
+def by_line(batch: int = BATCH, fixed_high: float = 100 * MIB, each_high: float = MIB) -> Need:
+    return from_line(
+        fixed=100 * MIB,
+        each=MIB,
+        fixed_high=fixed_high,
+        each_high=each_high,
+        batch=batch,
+        limit=1000 * MIB,
+        weights=20 * MIB,
+    )
+
+
+LINE = by_line()
 
 
 def test_a_dump_bounds_the_need_from_below_only() -> None:
@@ -92,6 +110,30 @@ def test_what_no_trial_measures_is_called_a_bound() -> None:
 
 
 def test_a_part_of_the_batch_keeps_its_own_part_of_the_excess_only() -> None:
-    above = from_line(fixed=100 * MIB, each=MIB, batch=1000, limit=1000 * MIB, weights=20 * MIB, excess=0.1)
+    above = by_line(fixed_high=110 * MIB, each_high=1.1 * MIB)
     assert smaller(above, 4).low_bytes == 350 * MIB
     assert smaller(above, 4).high_bytes == round(350 * 1.1 * MIB)
+
+
+@pytest.mark.parametrize("rise", [0.0, 0.02, 0.2])
+@pytest.mark.parametrize("parts", [1, 2, 8])
+def test_what_surely_fits_is_what_the_ladders_largest_batch_promises(rise: float, parts: int) -> None:
+    peaks = {size: round(2 * MIB + 6000 * size * (1 + rise * place % 0.4)) for place, size in enumerate(LADDER[:9])}
+    line = fit(peaks)
+    assert line is not None
+    most = largest(line, 256 * MIB)
+
+    def surely_fits(batch: int) -> bool | None:
+        need = from_line(
+            fixed=line.fixed,
+            each=line.each,
+            fixed_high=line.fixed_high,
+            each_high=line.each_high,
+            batch=batch * parts,
+            limit=256 * MIB,
+            weights=0,
+        )
+        return fits(smaller(need, parts), need.limit)
+
+    assert surely_fits(most - 1) is True
+    assert surely_fits(most + 2) is not True

@@ -39,6 +39,13 @@ def test_pip_runs_under_the_examined_interpreter(executable: str, run: str) -> N
     )
 
 
+@pytest.mark.parametrize("word", ["pip", "python -m pip", "python3 -m pip"])
+def test_python_m_pip_is_no_less_bare(word: str) -> None:
+    assert command(f"{word} install 'a<2'  # then {word} list", "~/tf/bin/python") == (
+        "~/tf/bin/python -m pip install 'a<2'  # then ~/tf/bin/python -m pip list"
+    )
+
+
 @pytest.mark.parametrize("path", ["/opt/my envs/python", "C:\\x;id;", "\\$(id)", "C:\\`id`"])
 def test_a_path_stays_one_word_for_the_shell(path: str) -> None:
     text = command("pip install x", path)
@@ -53,7 +60,14 @@ def test_the_active_environments_pip_is_the_right_one(variable: str) -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["uv pip install --python ~/tf x", "~/tf/bin/pip install x", "tf\\Scripts\\pip install x", "conda install x"],
+    [
+        "uv pip install --python ~/tf x",
+        "~/tf/bin/pip install x",
+        "~/tf/bin/python -m pip install x",
+        "'/opt/my tf/bin/python' -m pip install x",
+        "tf\\Scripts\\pip install x",
+        "conda install x",
+    ],
 )
 def test_a_command_that_names_its_environment_is_left_alone(text: str) -> None:
     assert command(text, "/opt/python") == text

@@ -87,3 +87,10 @@ def test_what_mends_a_trouble_comes_before_what_a_note_offers() -> None:
 def test_all_fixes_of_a_run_together_leave_its_compute() -> None:
     assert together(Breakdown(input=0.5, host=0.2, tracing=0.05, compute=0.25)) == 4.0
     assert together(Breakdown(input=Missing("unknown"), compute=0.25)) is None
+
+
+def test_the_same_change_under_two_names_is_one_fix_of_both_findings() -> None:
+    install = fix("install", Gain(grade=Grade.UNBLOCKS))
+    again = Fix(id="again", title="Again", action="command", text="install", gain=Gain(grade=Grade.UNBLOCKS))
+    (one,) = rank((finding("GD203", install), finding("GD351", again), finding("GD353", install)))
+    assert (one.id, one.addresses) == ("install", ("GD203", "GD351", "GD353"))

@@ -145,3 +145,127 @@ def test_a_heading_at_a_blocks_end_holds_back_what_follows_only_until_the_text_e
     reader = EventReader()
     events = [*reader.feed("### Python version\n3.11\n"), *reader.finish()]
     assert [each.values["python"] for each in events] == ["3.11"]
+
+
+PAGE = """Issue type
+
+Bug
+
+Have you reproduced the bug with TensorFlow Nightly?
+
+Yes
+
+Source
+
+binary
+
+TensorFlow version
+
+2.15
+
+Custom code
+
+Yes
+
+OS platform and distribution
+
+Linux Ubuntu 22.04
+
+Mobile device
+
+No response
+
+Python version
+
+3.10.12
+
+Bazel version
+
+No response
+
+CUDA/cuDNN version
+
+CUDA 12.2, cuDNN 8.9
+
+GPU model and memory
+
+RTX 4090 24GB
+
+Current behavior?
+
+It is slow.
+
+Standalone code to reproduce the issue
+
+```python
+import tensorflow as tf
+```
+"""
+NOISE = (
+    "I tensorflow/core/platform/cpu_feature_guard.cc:210] This TensorFlow binary is optimized to use available CPU instructions in performance-critical operations.",
+    "W tensorflow/compiler/tf2tensorrt/utils/py_utils.cc:38] TF-TRT Warning: Could not find TensorRT",
+)
+
+
+def told_by_page(lines: list[str]) -> tuple[str | None, ...]:
+    facts = merged(read_events(lines), {})
+    return tuple(facts.get(key) for key in ("tf", "os", "python", "cuda", "cudnn", "gpu"))
+
+
+ANSWERS = ("2.15", "linux", "3.10.12", "12.2", "8.9", "RTX 4090 24GB")
+MARKED = FORM.format(tf="2.15", cuda="CUDA 12.2, cuDNN 8.9", gpu="RTX 4090 24GB").replace("3.11(Microsoft Store)", "3.10.12")
+MARKED = MARKED.replace("Windows 11 24h2", "Linux Ubuntu 22.04")
+
+
+@pytest.mark.parametrize("page", [PAGE, PAGE.replace("\n\n", "\n"), MARKED, MARKED.replace("### ", "**").replace("version\n", "version**\n")])
+@pytest.mark.parametrize(
+    "prefix",
+    [
+        "",
+        "> ",
+        "2025-03-02T12:00:00.123456789Z stderr F ",
+        "2025-03-02 12:00:00.123456: ",
+        "[2025-03-02T12:00:00.123Z] ",
+        "trainer-0  | ",
+        "build\tRun tests\t2025-03-02T12:00:00.1234567Z ",
+        "#12 0.345 ",
+        "[1,0]<stderr>: ",
+    ],
+)
+def test_a_page_with_what_a_logger_puts_before_each_line_tells_the_same(page: str, prefix: str) -> None:
+    assert told_by_page([prefix + line for line in page.splitlines()]) == ANSWERS
+
+
+@pytest.mark.parametrize("page", [PAGE, MARKED])
+def test_what_a_program_prints_between_a_question_and_its_answer_is_passed_over(page: str) -> None:
+    lines = [each for line in page.splitlines() for each in (line, NOISE[len(line) % 2])]
+
+    assert told_by_page(lines) == ANSWERS
+
+
+def test_times_may_differ_from_line_to_line() -> None:
+    lines = [f"2025-03-02T12:{index // 60:02d}:{index % 60:02d}.{index}Z {line}" for index, line in enumerate(PAGE.splitlines())]
+
+    assert told_by_page(lines) == ANSWERS
+
+
+def test_a_question_that_the_next_one_follows_was_not_answered() -> None:
+    page = "GPU model and memory\n\nCurrent behavior?\n\nIt fails on a GTX 1070\n\nPython version\nBazel version\n3.11\n"
+
+    assert "gpu" not in facts_of(page)
+    assert "python" not in facts_of(page)
+
+
+@pytest.mark.parametrize("line", ["What is your Python version\n3.11", "I do not know the TensorFlow version\n2.15"])
+def test_a_sentence_is_no_question_of_a_form(line: str) -> None:
+    assert facts_of(line) == {}
+
+
+@pytest.mark.parametrize("at", range(1, 16))
+def test_a_page_that_is_cut_between_blocks_tells_the_same(at: int) -> None:
+    lines = [line + "\n" for line in PAGE.splitlines()]
+    reader = EventReader()
+    events = [*reader.feed("".join(lines[:at])), *reader.feed("".join(lines[at:])), *reader.finish()]
+
+    assert [each.values["tf"] for each in events if "tf" in each.values] == ["2.15"]
+    assert [each.line for each in events if "tf" in each.values] == [13]

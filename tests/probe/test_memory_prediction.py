@@ -41,10 +41,11 @@ def need(ladder: Trial, batch: int) -> Need:
     return from_line(
         fixed=values["memory_fixed_bytes"],
         each=values["memory_per_example_bytes"],
+        fixed_high=values["memory_fixed_high_bytes"],
+        each_high=values["memory_per_example_high_bytes"],
         batch=batch,
         limit=round(values["pool_bytes"]),
         weights=round(values["weights_bytes"]),
-        excess=values["memory_excess_share"],
     )
 
 

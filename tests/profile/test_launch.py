@@ -107,7 +107,7 @@ def test_the_users_search_path_stays_behind_ours_and_children_see_ours_once(tmp_
     (tmp_path / "lib" / "theirs.py").write_text("name = 'theirs'", encoding="ascii")
     text = """
 import os, subprocess, sys, theirs
-print(theirs.name, os.environ["PYTHONPATH"].count("inject"))
+print(theirs.name, os.environ["PYTHONPATH"].count("importlib_bootstrap"))
 if len(sys.argv) < 2:
     subprocess.run([sys.executable, __file__, "child"])
 """

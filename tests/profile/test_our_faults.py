@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import termios
 from pathlib import Path
 
 import pytest
@@ -12,7 +13,7 @@ import pytest
 from gpudoctor.model.session import Session
 from gpudoctor.profile.record import read_session
 from tests.profile.launched import gpudoctor, script, surroundings
-from tests.profile.test_terminal import Screen
+from tests.profile.test_terminal import ASKS, Screen
 
 PYTHON = sys.executable
 SCRIPT = str(Path(__file__).parent / "scripts" / "our_fault.py")
@@ -55,6 +56,30 @@ def test_a_reader_that_fails_leaves_a_terminal_and_the_exit_code_alone(tmp_path:
     assert screen.seen == PRINTED.replace(b"\n", b"\r\n")
     screen.close()
     assert len(told(read_session(tmp_path / "s"), "reader_fault")) == 1
+
+
+def test_without_a_thread_a_terminal_passes_everything_both_ways_and_it_is_said(tmp_path: Path) -> None:
+    name = script(tmp_path, ASKS)
+    screen = Screen(tmp_path, PYTHON, SCRIPT, "thread", "s", PYTHON, name)
+    screen.until(b"name?")
+    screen.type(b"Ada\r")
+    assert screen.end() == 0
+    assert b"hello Ada\r\n\x1b[31mred\x1b[0m\ttab\r50%\r100%\r\n" in screen.seen
+    assert b"no thread could be had for the terminal (can't start new thread (terminal))" in screen.seen
+    assert termios.tcgetattr(screen.slave) == screen.before
+    screen.close()
+    session = read_session(tmp_path / "s")
+    assert (session.outcome, session.exit_code) == ("ended", 0)
+
+
+def test_without_a_thread_keys_that_are_signals_reach_the_command_and_it_ends_in_time(tmp_path: Path) -> None:
+    text = "import time\ntry:\n    print('ready', flush=True)\n    time.sleep(60)\nexcept KeyboardInterrupt:\n    print('interrupted')\n"
+    screen = Screen(tmp_path, PYTHON, SCRIPT, "thread", "s", PYTHON, script(tmp_path, text))
+    screen.until(b"ready")
+    screen.type(b"\x03")
+    assert screen.end() == 0
+    assert b"interrupted" in screen.seen
+    screen.close()
 
 
 @pytest.mark.parametrize("what", ["writer", "report", "fork"])

@@ -14,7 +14,7 @@ from gpudoctor.model.finding import Severity
 from gpudoctor.model.missing import Missing
 from gpudoctor.model.report import Report
 from gpudoctor.present import json as json_form
-from gpudoctor.present import run_markdown, run_text
+from gpudoctor.present import run_markdown, run_text, text
 from tests.profile.timelines import FOLDER, recorded
 
 CHECKS = registry.load().checks
@@ -74,6 +74,39 @@ def test_the_text_is_short_and_narrow_but_for_what_must_be_copied(name: str) -> 
     lines = run_text.render(report(name)).splitlines()
     assert len(lines) <= run_text.LINES
     assert [line for line in lines if len(line) > run_text.WIDTH and not line.startswith("   ")] == []
+
+
+@pytest.mark.parametrize("name", RECORDINGS)
+def test_the_first_line_says_which_interpreter_trained_and_why(name: str) -> None:
+    chosen = report_of_run(replace(recorded(name), chosen_by="VIRTUAL_ENV"), CHECKS)
+    lines = [run_text.render(each).splitlines()[1] for each in (report(name), chosen)]
+    assert lines == [
+        "Target   /opt/venv/bin/python (the command's own)",
+        "Target   /opt/venv/bin/python (VIRTUAL_ENV; change: --python)",
+    ]
+    assert '"executable": "/opt/venv/bin/python"' in json_form.render(chosen)
+
+
+def test_where_no_python_was_seen_the_command_itself_stands_there() -> None:
+    silent = replace(recorded("retracing"), processes=(), loops=(), steps=(), command=("bash", "train.sh"))
+    assert run_text.render(report_of_run(silent, CHECKS)).splitlines()[1] == (
+        "Target   bash (the command's own; no Python process was seen)"
+    )
+
+
+@pytest.mark.parametrize("name", RECORDINGS)
+def test_findings_and_fixes_stand_in_the_columns_of_a_scan(name: str) -> None:
+    made = report(name)
+    if not made.fixes:
+        return
+    run, scan = run_text.render(made, verbose=True).splitlines(), text.render(made, verbose=True).splitlines()
+    for opens in ("PRIMARY", "FIXES"):
+        ours, theirs = (next(line for line in lines if line.startswith(opens)) for lines in (run, scan))
+        assert ours.split() == theirs.split()
+    item = made.findings[0].evidence[0]
+    assert [line for line in run if line.lstrip().startswith(item.label)] == [
+        line for line in scan if line.lstrip().startswith(item.label)
+    ]
 
 
 @pytest.mark.parametrize("name", RECORDINGS)

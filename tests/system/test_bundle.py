@@ -159,6 +159,25 @@ def test_a_place_that_cannot_be_is_told_before_the_examination(place: str, tmp_p
     assert (run.code, run.out) == (2, "")
 
 
+@pytest.mark.parametrize(
+    ("name", "cure"),
+    [("b.zip", "b.tar.gz"), ("b.TAR", "b.tar.gz"), ("my b.tar.xz", "my b.tar.gz"), ("b.json", "b.tar.gz")],
+)
+def test_a_name_that_promises_another_format_is_refused_with_the_right_one(name: str, cure: str, tmp_path: Path) -> None:
+    run = bundle(tmp_path, "-o", tmp_path / name)
+    assert run.code == 2
+    assert f"a bundle is a gzipped tar, not {Path(name).suffix}" in run.err
+    assert cure in run.err
+    assert not list(tmp_path.glob("*b.*"))
+
+
+@pytest.mark.parametrize("name", ["b", "b.TGZ", "b.gz", "b.tar.gz", "b.2026-12-01", ".hidden"])
+def test_a_name_that_promises_nothing_else_is_taken(name: str, tmp_path: Path) -> None:
+    assert bundle(tmp_path, "-o", tmp_path / name).code == 0
+    with tarfile.open(tmp_path / name) as archive:
+        assert SNAPSHOT in archive.getnames()
+
+
 def test_the_name_is_made_up_where_none_is_given(tmp_path: Path) -> None:
     run = bundle(tmp_path)
     assert run.code == 0

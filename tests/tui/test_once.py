@@ -82,6 +82,13 @@ def test_csv_has_a_line_for_each_gpu(tmp_path: Path) -> None:
     assert rows[3]["temperature_c"] == "45"
 
 
+def test_csv_without_a_gpu_is_its_heading_and_says_on_stderr_why(tmp_path: Path) -> None:
+    run = _once("no_nvml", tmp_path, "--once", "--csv")
+    assert run.code == 0
+    assert [line.split(",")[:3] for line in run.lines] == [["time", "gpu", "status"]]
+    assert run.err == "gpudoctor: no GPU to list (NVML: library not found)\n"
+
+
 def test_a_hung_driver_costs_its_deadline(tmp_path: Path) -> None:
     run = _once("hang", tmp_path, "--json")
     assert run.duration_s < 5

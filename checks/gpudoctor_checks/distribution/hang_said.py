@@ -20,7 +20,18 @@ from collections.abc import Iterator
 
 from gpudoctor.sdk import Evidence, Finding, Gpus, Host, Log, LogEvent, Severity, Trial, check, versions
 from gpudoctor_checks.distribution.multi_gpu_hang import more_shared_memory
-from gpudoctor_checks.said import by_hand, command, container_of, events, log_finding, stated, unproven, weigh_program
+from gpudoctor_checks.said import (
+    AND_CUDA,
+    NEWEST,
+    by_hand,
+    command,
+    container_of,
+    events,
+    log_finding,
+    stated,
+    unproven,
+    weigh_program,
+)
 
 LINES_AFTER = 12  # policy: a step that ends prints more than this after NCCL was chosen
 HANGS_BEFORE = "2.3.7"  # NCCL release notes 2.3.7: bootstrap hang through reused sockets fixed
@@ -53,9 +64,10 @@ NO_IOMMU = by_hand(
 NEWER_NCCL = command(
     "upgrade-nccl",
     "Upgrade TensorFlow and its NCCL",
-    "pip install 'tensorflow[and-cuda]==2.20.0'",
+    f"pip install {AND_CUDA}",
     why="old NCCL releases hang at start; another cross-device op avoids them meanwhile",
     minutes=20,
+    release=NEWEST,
 )
 
 

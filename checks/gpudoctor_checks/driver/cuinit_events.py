@@ -64,6 +64,12 @@ NO_DRIVER = by_hand(
     "Outside a container: install NVIDIA's driver for this kernel, reboot, and see that nvidia-smi answers",
     why="without the driver there is no libcuda",
 )
+WINDOWS_DRIVER = by_hand(
+    "load-driver",
+    "Install NVIDIA's driver for Windows",
+    "Install the GPU's driver for Windows (https://www.nvidia.com/en-us/drivers/), restart, and see that nvidia-smi answers",
+    why="nvcuda.dll comes with the driver",
+)
 
 
 def read_cuinit(log: Log) -> tuple[int, tuple[LogEvent, ...], bool]:

@@ -29,7 +29,9 @@ from gpudoctor.sdk import (
     check,
     weigh_unusable,
 )
+from gpudoctor_checks.driver.cuda_errors import READ_LOG, error, fixes
 from gpudoctor_checks.driver.cuinit_events import (
+    BAD_DEVICE,
     FREE_DEVICE,
     IN_USE,
     LIKELY,
@@ -48,10 +50,12 @@ from gpudoctor_checks.driver.cuinit_events import (
     read_cuinit,
     told_elsewhere,
 )
-from gpudoctor_checks.driver.cuinit_shadows import shadow_likely, shadowed, stub_found
+from gpudoctor_checks.driver.cuinit_shadows import shadow_likely, shadowed, stub_found, wsl_itself
+from gpudoctor_checks.driver.driver_said import COMPAT, MISMATCH, TOO_OLD_CODES
 from gpudoctor_checks.presence import why_dead
-from gpudoctor_checks.said import container_of, first, log_finding, on_wsl
+from gpudoctor_checks.said import container_of, first, log_finding
 
+TOLD_BY_OTHERS = frozenset({NO_DEVICE, BAD_DEVICE, NO_LIBCUDA, *map(int, (*TOO_OLD_CODES, MISMATCH, COMPAT))})  # GD155, GD152
 BESIDE = 0.45  # policy: a surer trouble is told in the same text
 
 
@@ -60,7 +64,14 @@ BESIDE = 0.45  # policy: a surer trouble is told in the same text
     slug="cuinit-failed-in-log",
     title="The log says that CUDA cannot start",
     family="driver",
-    cause=("uvm-not-ready", "container-no-gpu", "wsl-libcuda", "device-permission-mode"),
+    cause=(
+        "uvm-not-ready",
+        "container-no-gpu",
+        "wsl-libcuda",
+        "missing-cuda-libs",
+        "device-permission-mode",
+        "cuda-init-failed",
+    ),
     core=False,
 )
 def cannot_start(
@@ -90,7 +101,7 @@ def cannot_start(
             cause="uvm-not-ready",
             know=SEE_NODES,
         )
-    elif code == STUB or (code == NO_LIBCUDA and on_wsl(host)) or (code == NO_DEVICE and shadow_likely(host, env)):
+    elif code == STUB or (code == NO_LIBCUDA and wsl_itself(host)) or (code == NO_DEVICE and shadow_likely(host, env)):
         yield from stub_found(lines, host, baseline)
     elif code == NOT_FOUND:
         yield log_finding(
@@ -98,7 +109,7 @@ def cannot_start(
             weigh_unusable(OPEN, baseline),
             lines,
             NEWER_TOOLS,
-            cause="wsl-libcuda" if on_wsl(host) and not container_of(host) else "container-no-gpu",
+            cause="wsl-libcuda" if wsl_itself(host) else "container-no-gpu",
             know="nvidia-smi  # on the host, then here",
         )
     elif code in {UNAVAILABLE, IN_USE, NOT_READY}:
@@ -107,3 +118,7 @@ def cannot_start(
         weight = weigh_unusable(BESIDE if beside else OPEN, baseline)
         what = "The GPU is there, but not ready." if code == NOT_READY else "The GPU's compute mode refuses this use."
         yield log_finding(what, weight, lines, fix, cause="device-permission-mode", know="nvidia-smi -q -d COMPUTE")
+    elif code not in TOLD_BY_OTHERS:
+        known = error(code)
+        summary, weight = f"cuInit fails with {code}: {known.meaning}.", weigh_unusable(OPEN, baseline)
+        yield log_finding(summary, weight, lines, *fixes(code), cause="cuda-init-failed", know=READ_LOG.text)

@@ -15,8 +15,9 @@ Why it matters
 How to fix
     Install a newer driver: on the host for a container, on Windows for WSL. A newer driver runs everything that an
     older one ran. The "CUDA Version" in nvidia-smi is the newest CUDA that the driver supports, not what is installed;
-    installing another CUDA toolkit does not help. If the driver cannot be changed, or is the last that serves the GPU
-    (R390 for Fermi, R470 for Kepler), use an older TensorFlow.
+    installing another CUDA toolkit does not help. If the driver cannot be changed, use an older TensorFlow. Where no driver
+    of the GPU is new enough (R390 is the last for Fermi, R470 for Kepler), the GPU is the cause and not the driver: an older
+    TensorFlow, or another GPU.
 """
 
 from __future__ import annotations
@@ -48,11 +49,12 @@ from gpudoctor.sdk import (
     weigh_unusable,
 )
 from gpudoctor_checks.installing import release_for
-from gpudoctor_checks.libraries.gpu_code import coverage
-from gpudoctor_checks.reach_driver import reach_driver, reachable
+from gpudoctor_checks.libraries.gpu_code import coverage, named
+from gpudoctor_checks.reach_driver import outlived, reach_driver, reachable
 
 AFTERWARDS = 0.8  # certain for the build that will be needed, which is not installed yet
 FOR_LATER = "the CUDA build of this release"
+DRIVER = "install-driver"
 
 
 @check(
@@ -60,7 +62,7 @@ FOR_LATER = "the CUDA build of this release"
     slug="driver-too-old",
     title="Driver too old for this TensorFlow's CUDA",
     family="driver",
-    cause="driver-too-old",
+    cause=("driver-too-old", "gpu-filtered"),
 )
 def too_old(
     driver: Driver,
@@ -96,9 +98,12 @@ def too_old(
         summary = f"Driver {version} cannot compile the PTX that {needs_ptx[0]} needs: {ptx} or newer can."
     else:
         return
-    if not reachable(least, capabilities, windows=driver.windows_numbering):
-        summary += " This GPU's last driver is older."
+    fixes = reach_driver(least, driver, capabilities, tensorflow, host, python)
+    of_gpu = devices is not None and outlived(least, capabilities, windows=driver.windows_numbering)
+    if devices is not None and of_gpu:
+        summary = f"No driver for {named(devices, min(capabilities))} is new enough for CUDA {runtime}: {least} is needed."
     yield Finding(
+        title="This GPU gets no driver for this TensorFlow" if of_gpu else "",
         summary=summary,
         severity=Severity.ERROR,
         confidence=weight.confidence,
@@ -110,7 +115,9 @@ def too_old(
             Evidence(label="needs for binary code", value=needed, source="NVIDIA CUDA Compatibility guide"),
             Evidence(label="needs for PTX", value=ptx or "not needed", source="CUDA toolkit release notes"),
         ),
-        fixes=reach_driver(least, driver, capabilities, tensorflow, host, python),
+        fixes=fixes,
+        # CUDA left such a GPU out, too; where its last driver is not here yet, that one is a part of the cure
+        cause="gpu-filtered" if of_gpu and not any(each.id == DRIVER for each in fixes) else "",
     )
 
 

@@ -2,22 +2,39 @@
 
 What it does
     Reads cuInit's 100, 101 and 303, a driver that "does not appear to be running" and /dev/nvidia0 that does not exist, and
-    weighs a container without the GPU, a variable that hides it, and a driver that is not there against each other.
+    weighs a container without the GPU, a variable that hides it, a driver that is not there and a libcuda that the loader
+    does not find against each other.
 
 Why it matters
-    All three look alike in the log, and TensorFlow trains on the CPU. A driver that is installed again does not help where
-    the container was started without the GPU or a variable hides it.
+    All look alike in the log, and TensorFlow trains on the CPU. A driver that is installed again does not help where the
+    container was started without the GPU or a variable hides it. 303 says only that libcuda could not be loaded: every
+    machine without a driver says so, too.
 
 How to fix
     In a container: start it with the GPU. CUDA_VISIBLE_DEVICES: a GPU's number or UUID, or unset. Outside, with no libcuda
-    at all: the driver.
+    at all: the driver. On WSL: its own libcuda first.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
-from gpudoctor.sdk import Environment, Finding, Host, Log, NotApplicable, Severity, Trial, check, weigh_unusable
+from gpudoctor.sdk import (
+    Driver,
+    Environment,
+    Finding,
+    Fix,
+    Gpus,
+    Host,
+    Log,
+    LogEvent,
+    NotApplicable,
+    Severity,
+    Trial,
+    check,
+    weigh_unusable,
+)
 from gpudoctor_checks.driver.cuinit_events import (
     BAD_DEVICE,
     LESS,
@@ -26,15 +43,25 @@ from gpudoctor_checks.driver.cuinit_events import (
     NO_DRIVER,
     NO_LIBCUDA,
     OPEN,
+    RENEW_UVM,
     SEE_LIBCUDA,
     SET_DEVICES,
     read_cuinit,
     told_elsewhere,
 )
-from gpudoctor_checks.driver.cuinit_shadows import shadow_likely
+from gpudoctor_checks.driver.cuinit_shadows import shadow_likely, wsl_itself
 from gpudoctor_checks.driver.gpu_hidden import NAME
+from gpudoctor_checks.driver.no_libcuda import (
+    LIKELIEST,
+    OPEN_TITLE,
+    SEE_ON_WINDOWS,
+    SEE_WHICH,
+    Suspect,
+    from_windows,
+    without_libcuda,
+)
 from gpudoctor_checks.remedies import give_container_gpu
-from gpudoctor_checks.said import container_of, log_finding, on_wsl, outside, trained_on, unproven
+from gpudoctor_checks.said import container_of, first, log_finding, outside, trained_on, unproven
 
 SURE, MAYBE_CONTAINER, NEXT = 0.9, 0.65, 0.45  # policy: each cause's share where nothing, or another sign, is told
 
@@ -44,56 +71,97 @@ SURE, MAYBE_CONTAINER, NEXT = 0.9, 0.65, 0.45  # policy: each cause's share wher
     slug="no-device-in-log",
     title="The log says that there is no GPU",
     family="driver",
-    cause=("container-no-gpu", "kernel-module-not-loaded", "cuda-visible-devices"),
+    cause=(
+        "container-no-gpu",
+        "kernel-module-not-loaded",
+        "cuda-visible-devices",
+        "wsl-libcuda",
+        "missing-cuda-libs",
+        "uvm-not-ready",
+    ),
     core=False,
 )
-def no_device(log: Log, host: Host | None, env: Environment | None, baseline: Trial | None) -> Iterator[Finding]:
+def no_device(
+    log: Log,
+    host: Host | None,
+    env: Environment | None,
+    driver: Driver | None,
+    gpus: Gpus | None,
+    baseline: Trial | None,
+) -> Iterator[Finding]:
     """Rank the causes that are possible, with the command that decides."""
     code, lines, alone = read_cuinit(log)
-    if code not in {NO_DEVICE, BAD_DEVICE, NO_LIBCUDA} or (code == NO_LIBCUDA and on_wsl(host)):
+    if code not in {NO_DEVICE, BAD_DEVICE, NO_LIBCUDA} or (code == NO_LIBCUDA and wsl_itself(host)):
         return
     if code == NO_DEVICE and shadow_likely(host, env):
         return  # GD151 tells it
     if told_elsewhere(log):
         raise NotApplicable("the log names a fault of the driver's parts: see GD152 and GD153")
+    if code == NO_LIBCUDA:
+        suspects = without_libcuda(log, host, driver)
+        know = SEE_ON_WINDOWS if from_windows(log, host) else SEE_WHICH
+    else:
+        suspects, know = _without_device(log, code, host, env, alone=alone), f"echo ${NAME}; {SEE_LIBCUDA}"
+    for place, each in enumerate(suspects):
+        yield _told(each, log, lines, know, baseline, sure=not place and bool(gpus), of=suspects)
+
+
+def _told(
+    suspect: Suspect,
+    log: Log,
+    lines: tuple[LogEvent, ...],
+    know: str,
+    trial: Trial | None,
+    *,
+    sure: bool,
+    of: tuple[Suspect, ...],
+) -> Finding:
+    """Return one cause as a finding; `sure`: a GPU is there, so that it is a fault whatever the cause."""
+    ran = trained_on(log)
+    static = min(suspect.weight, NEXT) if ran else suspect.weight
+    fix = unproven(suspect.fix, "training ran without it") if ran else suspect.fix
+    severity = Severity.ERROR if static >= OPEN or (sure and not ran) else Severity.WARNING
+    weight = weigh_unusable(static, trial)
+    found = log_finding(suspect.summary, weight, lines, fix, cause=suspect.cause, know=know, severity=severity)
+    return replace(found, title=OPEN_TITLE) if len(of) > 1 and of[0].weight <= LIKELIEST else found
+
+
+def _without_device(
+    log: Log, code: int, host: Host | None, env: Environment | None, *, alone: bool
+) -> tuple[Suspect, ...]:
+    """Return what "no device" may come from, the likeliest first."""
     value = env.get(NAME) if env is not None else None
-    inside = container_of(host)
-    told = {
-        "container-no-gpu": ("The container was started without the GPU.", give_container_gpu(inside or "docker")),
+    told: dict[str, tuple[str, Fix]] = {
+        "container-no-gpu": (
+            "The container was started without the GPU.",
+            give_container_gpu(container_of(host) or "docker"),
+        ),
         "kernel-module-not-loaded": ("No NVIDIA driver is loaded or found.", NO_DRIVER),
+        "uvm-not-ready": ("The driver is loaded, but the GPU has no device node.", RENEW_UVM),
         "cuda-visible-devices": (f"{NAME}{f'={value!r}' if value is not None else ''} hides every GPU.", SET_DEVICES),
     }
-    weights = _weights(code, host, value, alone=alone)
-    if trained_on(log):
-        weights = {cause: min(static, NEXT) for cause, static in weights.items()}
-    for cause, static in sorted(weights.items(), key=lambda each: -each[1]):
-        if static:
-            summary, fix = told[cause]
-            yield log_finding(
-                summary,
-                weigh_unusable(static, baseline),
-                lines,
-                unproven(fix, "training ran without it") if trained_on(log) else fix,
-                cause=cause,
-                know=f"echo ${NAME}; {SEE_LIBCUDA}",
-                severity=Severity.ERROR if static >= OPEN else Severity.WARNING,
-            )
+    weights = sorted(_weights(log, code, host, value, alone=alone).items(), key=lambda each: -each[1])
+    return tuple(
+        Suspect(cause=cause, weight=static, summary=told[cause][0], fix=told[cause][1])
+        for cause, static in weights
+        if static
+    )
 
 
-def _weights(code: int, host: Host | None, value: str | None, *, alone: bool) -> dict[str, float]:
+def _weights(log: Log, code: int, host: Host | None, value: str | None, *, alone: bool) -> dict[str, float]:
     """Return how much speaks for each cause; "no device" comes from a driver that answers, so it is there."""
     inside = container_of(host)
     if code == NO_DEVICE and not alone and not inside and value is None:
+        if first(log, "no_device_node") is not None:  # said only where the kernel has the driver: see no_libcuda
+            return {
+                "container-no-gpu": 0.0 if outside(host) else MAYBE_CONTAINER,
+                "uvm-not-ready": LIKELY if outside(host) else LESS,
+            }
         # a libcuda that is there and finds no module: on a machine that is the driver's half, in a container rather rare
         return {"kernel-module-not-loaded": LIKELY, "container-no-gpu": 0.0 if outside(host) else NEXT}
-    variable = value is not None or (alone and code != NO_LIBCUDA and not inside)
-    answers = code != NO_LIBCUDA and alone
+    variable = value is not None or (alone and not inside)
     return {
         "container-no-gpu": SURE if inside else 0.0 if outside(host) else NEXT if variable else MAYBE_CONTAINER,
-        "kernel-module-not-loaded": 0.0
-        if inside or answers
-        else LIKELY
-        if outside(host) and code == NO_LIBCUDA
-        else LESS,
+        "kernel-module-not-loaded": 0.0 if inside or alone else LESS,
         "cuda-visible-devices": 0.0 if not variable else SURE if value is not None else OPEN,
     }

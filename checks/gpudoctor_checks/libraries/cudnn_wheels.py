@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
-
 from gpudoctor.sdk import (
     Devices,
     Environment,
@@ -12,6 +10,7 @@ from gpudoctor.sdk import (
     TensorFlow,
     cudnn_releases,
     either,
+    search_path,
     tensorflow_releases,
     unblocks,
     versions,
@@ -35,7 +34,7 @@ def drop_folder(library: Library, env: Environment | None) -> Fix:
         id="unset-ld-library-path",
         title="Drop the path that puts that cuDNN first",
         action="command",
-        text=f"unset {PATH}" if alone else f"export {PATH}={shlex.quote(':'.join(kept))}",
+        text=f"unset {PATH}" if alone else f"export {PATH}={search_path(kept)}",
         gain=unblocks("TensorFlow finds the cuDNN it was built for"),
         effort_minutes=1,
     )
@@ -71,9 +70,10 @@ def keep_older_cudnn(tensorflow: TensorFlow, oldest: int, last: str | None) -> t
     origin, version = either(tensorflow.origin, ""), either(tensorflow.version, "")
     bound = cudnn_releases.next_after(last)
     cuda = (versions.parse(either(tensorflow.cuda_version, "")) or (12,))[0]
-    text = f"pip install 'nvidia-cudnn-cu{cuda}{bound}'"
+    text, release = f"pip install 'nvidia-cudnn-cu{cuda}{bound}'", None
     if origin == "official_wheel" and version and tensorflow_releases.defect("conv-autotuner-old-cudnn", version):
-        text = f"pip install {with_cuda(version, (oldest,))}"
+        package = with_cuda(version, (oldest,))
+        text, release = f"pip install {package.words}", package.release
     if origin == "conda":
         text = f"conda install -c conda-forge 'cudnn{bound}'"
     by_pip = origin in {"official_wheel", "conda"}
@@ -85,5 +85,6 @@ def keep_older_cudnn(tensorflow: TensorFlow, oldest: int, last: str | None) -> t
             text=text if by_pip else f"Use an image or build with cuDNN {last} or older of the same major version",
             gain=unblocks("convolutions and recurrent layers run again"),
             effort_minutes=3,
+            release=release if by_pip else None,
         ),
     )

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from gpudoctor.sdk import Fix, Host, Log, Python, TensorFlow, either, tensorflow_releases, versions
 from gpudoctor_checks.libraries.provide import FIRST_WITH_EXTRA
 from gpudoctor_checks.remedies import with_cuda
-from gpudoctor_checks.said import by_hand, command, container_of, first, on_windows, stated
+from gpudoctor_checks.said import AND_CUDA, NEWEST, by_hand, command, container_of, first, on_windows, stated
 
 # "libcudnn_cnn_infer.so.8", "cudart64_110.dll" (11.0), "cudnn64_8.dll"
 LIBRARY = re.compile(
@@ -27,16 +27,18 @@ RESTORE_PATH = by_hand(
 WITH_EXTRA = command(
     "install-tensorflow-with-cuda",
     "TensorFlow with its CUDA libraries",
-    "pip install 'tensorflow[and-cuda]==2.20.0'",
+    f"pip install {AND_CUDA}",
     why="this environment has no CUDA runtime at all; the extra brings it, from TensorFlow 2.14 on",
+    release=NEWEST,
 )
 NEWER = command(
     "install-tensorflow",
     "Or a release that brings its CUDA along",
-    "pip install 'tensorflow[and-cuda]==2.20.0'",
+    f"pip install {AND_CUDA}",
     why="from 2.15 on the extra serves CUDA 12",
     minutes=60,
     risk="medium",
+    release=NEWEST,
 )
 
 
@@ -66,11 +68,13 @@ def fixes_for(
         return
     table = tensorflow_releases.release_of(version) if versions.is_version(version) else None
     if table is not None and versions.at_least(version, FIRST_WITH_EXTRA) and table.and_cuda and not container_of(host):
+        package = with_cuda(version, capabilities)
         fix = command(
             "install-tensorflow",
             "This TensorFlow with its CUDA libraries",
-            f"pip install {with_cuda(version, capabilities)}",
+            f"pip install {package.words}",
             why="the extra brings what this build opens, into its own environment",
+            release=package.release,
         )
         told = stated(log, "tf")
         known = bool(told) and told != versions.minor(told)

@@ -25,13 +25,14 @@ from gpudoctor.sdk import (
     Log,
     LogEvent,
     Python,
+    Severity,
     TensorFlow,
     Trial,
     check,
     versions,
     weigh_unusable,
 )
-from gpudoctor_checks.driver.cuinit_events import FIND_LIBCUDA, WSL_FIRST
+from gpudoctor_checks.driver.cuinit_events import FIND_LIBCUDA, NO_LIBCUDA, WSL_FIRST, read_cuinit
 from gpudoctor_checks.libraries.libraries_remedies import (
     NAME_IT,
     exact_version,
@@ -105,16 +106,24 @@ def not_opened(
         )
         return
     library = _library(named)
+    beside = _told_without_a_driver(log, named, unnamed)
     wrong = wrong_major(library, stated(log, "cudnn"), stated(log, "cuda"))
     capabilities = devices.compute_capabilities if devices is not None else ()
     yield log_finding(
         f"{library} is not found: {wrong}." if wrong else f"{library or 'A CUDA library'} cannot be opened.",
-        weigh_unusable(BESIDE if trained_on(log) else 0.9 if named else 0.75, baseline),
+        weigh_unusable(BESIDE if beside or trained_on(log) else 0.9 if named else 0.75, baseline),
         (*named, *unnamed),
         *_graded(log, fixes_for(version, library, log, host, python, tensorflow, capabilities, named=bool(named))),
         cause="missing-cuda-libs",
         know="" if named else IN_CONTAINER if container_of(host) and first(log, "cudart_not_loaded") else NAME_IT,
+        severity=Severity.WARNING if beside else Severity.ERROR,
     )
+
+
+def _told_without_a_driver(log: Log, named: tuple[LogEvent, ...], unnamed: tuple[LogEvent, ...]) -> bool:
+    """Return whether nothing but CUDA's runtime is missed, and libcuda, too: each machine without a driver says both."""
+    runtime = all("cudart" in each.values.get("library", "") for each in named)
+    return runtime and all(each.kind == "cudart_not_loaded" for each in unnamed) and read_cuinit(log)[0] == NO_LIBCUDA
 
 
 def _graded(log: Log, fixes: Iterable[Fix]) -> tuple[Fix, ...]:

@@ -15,13 +15,13 @@ from gpudoctor.sdk import (
     TensorFlow,
     cudnn_releases,
     either,
-    shell_path,
+    search_path,
     tensorflow_releases,
     unblocks,
     versions,
 )
 from gpudoctor_checks.installing import release_for
-from gpudoctor_checks.remedies import TURING, advised_version, pin_cudnn, with_cuda
+from gpudoctor_checks.remedies import TURING, Package, advised_version, pin_cudnn, with_cuda
 
 FIRST_WITH_EXTRA = "2.14"  # the and-cuda extra exists from 2.14 on (METADATA of the wheels)
 # The wheel that brings each library, without the CUDA major at its end.
@@ -40,9 +40,26 @@ NEEDS_NEWER_CUDNN = "conv-autotuner-old-cudnn"  # defect: this release cannot do
 LOST_RUNPATH = ("missing-rpath", "cusolver-rpath-lost")  # defects: the wheels are there, TensorFlow does not look
 
 
-def _fix(name: str, title: str, text: str, *, action: str = "command", minutes: float = 2, risk: str = "low") -> Fix:
-    gain = unblocks("TensorFlow opens all its libraries at start")
-    return Fix(id=name, title=title, action=action, text=text, gain=gain, effort_minutes=minutes, risk=risk)
+def _fix(
+    name: str,
+    title: str,
+    text: str,
+    *,
+    action: str = "command",
+    minutes: float = 2,
+    risk: str = "low",
+    release: str | None = None,
+) -> Fix:
+    return Fix(
+        id=name,
+        title=title,
+        action=action,
+        text=text,
+        gain=unblocks("TensorFlow opens all its libraries at start"),
+        effort_minutes=minutes,
+        risk=risk,
+        release=release,
+    )
 
 
 NGC_UNCHANGED = _fix(
@@ -91,24 +108,26 @@ def provide_libraries(
     if origin != "official_wheel" or not version:
         return (by_hand,)
     if not versions.at_least(version, FIRST_WITH_EXTRA):
+        package = _newest_for(capabilities)
         newer = _fix(
             "install-tensorflow",
             "Or use a release that brings its CUDA along",
-            f"pip install {_newest_for(capabilities)}",
+            f"pip install {package.words}",
             minutes=60,
             risk="medium",
+            release=package.release,
         )
         return (by_hand, newer)
     oldest = min(capabilities, default=TURING)
     if oldest < TURING and cudnn_absent and tensorflow_releases.defect(NEEDS_NEWER_CUDNN, version):
-        return (_fix("install-tensorflow", "TensorFlow with a cuDNN for this GPU", _with_extra(version, capabilities)),)
+        return (_with_extra("TensorFlow with a cuDNN for this GPU", version, capabilities),)
     wheels = [_wheel_of(each, cuda, packages, oldest) for each in absent]
     if all(wheels):
         return (mend_runpath(version) or _search(absent) or _reinstall(wheels),)
-    return (_fix("install-tensorflow", "TensorFlow with its CUDA libraries", _with_extra(version, capabilities)),)
+    return (_with_extra("TensorFlow with its CUDA libraries", version, capabilities),)
 
 
-def _newest_for(capabilities: Sequence[int]) -> str:
+def _newest_for(capabilities: Sequence[int]) -> Package:
     release = release_for(capabilities, None, "")
     return with_cuda(release.latest if release is not None else advised_version(), capabilities)
 
@@ -118,7 +137,7 @@ def mend_runpath(version: str) -> Fix | None:
     defect = next((each for each in tensorflow_releases.defects_of(version) if each.id in LOST_RUNPATH), None)
     if defect is None:
         return None
-    return _fix("mend-runpath", "Let TensorFlow find its nvidia-* wheels", defect.command)
+    return _fix("mend-runpath", "Let TensorFlow find its nvidia-* wheels", defect.command, release=defect.release)
 
 
 def _wheel_of(library: Library, cuda: str, packages: Packages | None, oldest: int) -> str:
@@ -138,7 +157,7 @@ def _search(absent: Sequence[Library]) -> Fix | None:
     """Return how to let the loader find files that are there but lie where it does not search, None where some are not."""
     if not all(isinstance(each.path, Missing) and each.shadows for each in absent):
         return None
-    folders = ":".join(dict.fromkeys(shell_path(each.shadows[0].rpartition("/")[0]) for each in absent))
+    folders = search_path(dict.fromkeys(each.shadows[0].rpartition("/")[0] for each in absent))
     return _fix(
         "search-cuda-wheels",
         "Let the loader search where they lie",
@@ -155,11 +174,14 @@ def _reinstall(wheels: Sequence[str]) -> Fix:
     )
 
 
-def _with_extra(version: str, capabilities: Sequence[int]) -> str:
-    """Return the pip command; where TensorRT pins of the extra cannot be resolved, without them."""
+def _with_extra(title: str, version: str, capabilities: Sequence[int]) -> Fix:
+    """Return the installation with pip; where TensorRT pins of the extra cannot be resolved, without them."""
     release = tensorflow_releases.release_of(version)
     if release is not None and tensorflow_releases.defect("tensorrt-pin-py311", version):
         pins = " ".join(f"{name}{bound}" for name, bound in release.and_cuda.items() if not name.startswith("tensorrt"))
-        return f"pip install {pins}"
+        return _fix("install-tensorflow", title, f"pip install {pins}")
     mended = tensorflow_releases.defect("tensorrt-libs-unavailable", version)
-    return mended.command if mended is not None else f"pip install {with_cuda(version, capabilities)}"
+    if mended is not None:
+        return _fix("install-tensorflow", title, mended.command, release=mended.release)
+    package = with_cuda(version, capabilities)
+    return _fix("install-tensorflow", title, f"pip install {package.words}", release=package.release)

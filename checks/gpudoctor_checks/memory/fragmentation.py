@@ -43,6 +43,7 @@ COUNTED = 0.9  # the allocator's own chunks were counted
 COUNTED_AND_TRIED = 0.95  # and the same allocator reports the truth in the probe
 CUT = 0.7  # the dump is cut: the sums are known, the largest piece is not
 ASYNC = "cuda_malloc_async"
+ON_HOST = "Host memory is free only in pieces"
 
 USE_ASYNC = Fix(
     id="async-allocator",
@@ -106,6 +107,7 @@ def _ended(event: LogEvent, count: int, env: Environment | None, trial: Trial | 
     figures = (("asked for", "asked_bytes"), ("free", "free_bytes"), ("largest free piece", "largest_free_bytes"))
     already = env is not None and env.get("TF_GPU_ALLOCATOR") == ASYNC
     return Finding(
+        title=ON_HOST if _on_host(event) else "",
         summary=f"Out of memory with {free / 2**20:.0f} MiB free: no piece of {asked / 2**20:.0f} MiB.",
         severity=Severity.ERROR,
         confidence=whole if event.values.get("dump") == "complete" else CUT,

@@ -8,7 +8,9 @@ Why it matters
     then killed without an error of its own. Settings of GPU memory do not matter here.
 
 How to fix
-    Smaller shuffle buffer (elements, not bytes), cache to a file, memory-mapped arrays, batches read from files.
+    Smaller shuffle buffer (elements, not bytes), cache to a file, memory-mapped arrays, batches read from files; a smaller
+    batch where the model itself runs on the CPU. TensorFlow's "Allocation of N exceeds 10% of free system memory" alone is
+    a warning: nothing has failed.
 """
 
 from __future__ import annotations
@@ -16,15 +18,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from gpudoctor.sdk import Finding, Log, Trial, check
-from gpudoctor_checks.said import change, events, log_finding, trained_on, weigh_program
+from gpudoctor_checks.memory.host_shortage import LESS, SEE_HOST, of_the_host
+from gpudoctor_checks.memory.memory_remedies import SMALLER
+from gpudoctor_checks.said import events, log_finding, trained_on, weigh_program
 
-LESS = change(
-    "smaller-host-buffers",
-    "Keep less of the data in host memory",
-    "dataset = dataset.shuffle(1000).cache('/tmp/cache')  # or np.load(path, mmap_mode='r') and read in batches",
-    why="buffers and cache() hold whole elements in host memory",
-    minutes=20,
-)
+SURE, LIKELY, MAYBE = 0.9, 0.65, 0.6  # policy: an allocator says it, a warning before the end does, nothing but the end is told
 
 
 @check(
@@ -37,26 +35,26 @@ LESS = change(
 )
 def host_full(log: Log, baseline: Trial | None) -> Iterator[Finding]:
     """Weigh a bare "Killed" less: it may have other senders."""
-    sure = events(log, "host_oom")
-    host = [
-        each
-        for each in events(log, "oom_tensor", "oom")
-        if "cpu" in (each.values.get("allocator", "") + each.values.get("device", "")).lower()
-    ]
-    if any(each.kind == "oom_tensor" for each in host):
+    outside = () if trained_on(log) else of_the_host(log)  # a pool with a limit of its own was full: see GD451 and GD402
+    if any(each.kind == "oom_tensor" for each in outside):
         return  # a tensor of the model itself: see GD451
-    if trained_on(log):
-        host = []  # a pool with a limit of its own was full, wherever it lies: see GD451 and GD402
-    sure = sure or (events(log, "host_allocation") if events(log, "process_killed") else ())
-    killed = events(log, "process_killed")
-    if sure or host or killed:
-        yield log_finding(
-            "The host's memory ran out, not the GPU's."
-            if sure or host
-            else "The process was killed, mostly for host memory.",
-            weigh_program(0.9 if sure or host else 0.6, baseline),
-            (*sure, *host, *killed),
-            LESS,
-            cause="host-ram",
-            know="" if sure or host else "sudo dmesg | grep -i 'out of memory' | tail -n 3",
-        )
+    refused = (*events(log, "host_oom"), *(each for each in outside if each.kind == "oom"))
+    killed, bare = events(log, "process_killed"), [each for each in outside if each.kind == "oom_bare"]
+    warned = events(log, "host_allocation") if killed or bare else ()
+    if not (refused or warned or killed):
+        return
+    pinned = any("on host" in each.text or "pinned" in each.text for each in refused)
+    yield log_finding(
+        "Pinned host memory ran out, not the GPU's: it is RAM from which the GPU copies."
+        if pinned
+        else "The host's memory ran out, not the GPU's."
+        if refused or warned
+        else "The process was killed, mostly for host memory.",
+        weigh_program(SURE if refused or (warned and killed) else LIKELY if warned else MAYBE, baseline),
+        (*refused, *warned, *bare, *killed),
+        LESS,
+        *((SMALLER,) if warned else ()),
+        SEE_HOST,
+        cause="host-ram",
+        know="" if refused or warned else "sudo dmesg | grep -i 'out of memory' | tail -n 3",
+    )

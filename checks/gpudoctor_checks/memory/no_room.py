@@ -59,13 +59,16 @@ def _need(ladder: Trial, batch: int) -> Need:
     if "memory_per_example_bytes" not in values or "pool_bytes" not in values:
         return Need(batch=batch)
     weights = values.get("weights_bytes")
+    fixed, each = values["memory_fixed_bytes"], values["memory_per_example_bytes"]
+    above = 1 + values.get("memory_excess_share", 0.0)
     return from_line(
-        fixed=values["memory_fixed_bytes"],
-        each=values["memory_per_example_bytes"],
+        fixed=fixed,
+        each=each,
+        fixed_high=values.get("memory_fixed_high_bytes", fixed * above),
+        each_high=values.get("memory_per_example_high_bytes", each * above),
         batch=batch,
         limit=round(values["pool_bytes"]),
         weights=Missing("the trial did not tell them") if weights is None else round(weights),
-        excess=values.get("memory_excess_share", 0.0),
     )
 
 

@@ -2,7 +2,8 @@
 
 What it does
     Reads who ran out of memory, what was asked for and the allocator's dump, and tells apart: another process holds the
-    GPU, one whole array lies on it, XLA's code finds no room, memory lies in pieces, or model and batch need more.
+    GPU, one whole array lies on it, XLA's code finds no room, memory lies in pieces, or model and batch need more. An
+    allocator of the host (cpu, mklcpu, bfc_cpu_allocator_for_gpu, gpu_host_bfc) that runs out is told as the host's.
 
 Why it matters
     The message is nearly the same for all. A smaller batch helps in one case of five, and the allocator's own hint about
@@ -26,8 +27,9 @@ from gpudoctor.sdk import Evidence, Finding, Gpus, Log, LogEvent, Severity, Tria
 from gpudoctor_checks.memory.dump_need import from_dump, sizes
 from gpudoctor_checks.memory.fragmentation import FEWER_SHAPES, USE_ASYNC
 from gpudoctor_checks.memory.growth_said import GROW
+from gpudoctor_checks.memory.host_shortage import model_on_host, of_the_host
 from gpudoctor_checks.memory.memory_limit import beside_another, reserve
-from gpudoctor_checks.memory.memory_remedies import FREE_GPU, MEASURE, ON_CPU, SMALLER, WHO, WITHOUT_XLA
+from gpudoctor_checks.memory.memory_remedies import FREE_GPU, MEASURE, ON_CPU, WHO, WITHOUT_XLA
 from gpudoctor_checks.memory.oom_events import SHARED, SLIVER_BYTES, held_before, number, on_host, one_array
 from gpudoctor_checks.memory.shared_board import for_board, on_board
 from gpudoctor_checks.memory.ways_out import ways
@@ -53,13 +55,17 @@ def ran_out(log: Log, gpus: Gpus | None, baseline: Trial | None) -> Iterator[Fin
 
 def _by_lines(log: Log, gpus: Gpus | None, baseline: Trial | None) -> Iterator[Finding]:
     """Ask in the order in which one cause would hide the next."""
-    dumps = [each for each in events(log, "oom") if "dump" in each.values or not on_host(each)]
+    if outside := of_the_host(log):
+        yield from model_on_host(outside, baseline)
+        return
+    dumps = [each for each in events(log, "oom") if not on_host(each)]
     device = events(log, "oom_device")
-    copies, tensors, bare = events(log, "copy_failed"), events(log, "oom_tensor"), events(log, "oom_bare")
-    lines = (*dumps, *device, *copies, *(each for each in tensors if not on_host(each)), *bare)
+    tensors = [each for each in events(log, "oom_tensor") if not on_host(each)]
+    copies, bare = events(log, "copy_failed"), events(log, "oom_bare")
+    lines = (*dumps, *device, *copies, *tensors, *bare)
     slices = events(log, "slices_on_device")
     if not lines and not slices:
-        yield from _elsewhere(log, tensors, baseline)
+        yield from _shared(log, baseline)
         return
     xla = [each for each in device if each.values.get("why") == "xla_code"]
     arrays = [each for each in dumps if one_array(each)]
@@ -90,9 +96,8 @@ def _by_lines(log: Log, gpus: Gpus | None, baseline: Trial | None) -> Iterator[F
         yield _too_large(lines, dumps, tensors, baseline)
 
 
-def _elsewhere(log: Log, tensors: tuple[LogEvent, ...], trial: Trial | None) -> Iterator[Finding]:
-    """Judge a text in which the GPU itself does not run out: another process is spoken of, or the host has too little."""
-    outside = [each for each in tensors if on_host(each)]
+def _shared(log: Log, trial: Trial | None) -> Iterator[Finding]:
+    """Judge a text in which no memory runs out, but another process on the same GPU is spoken of."""
     if SHARED.search(stated(log, "other")):
         yield log_finding(
             "Another process, by what is said, uses the same GPU, and an idle one keeps its memory.",
@@ -105,9 +110,6 @@ def _elsewhere(log: Log, tensors: tuple[LogEvent, ...], trial: Trial | None) -> 
             severity=Severity.WARNING,
             more=(Evidence(label="said", value=stated(log, "other")[:120], source="stated"),),
         )
-    elif outside:
-        summary = "Model and batch need more memory than the host has: they run on the CPU."
-        yield log_finding(summary, weigh_program(0.65, trial), outside, SMALLER, cause="batch-too-large")
 
 
 def _in_pieces(lines: tuple[LogEvent, ...], trial: Trial | None) -> Finding:
@@ -118,7 +120,7 @@ def _in_pieces(lines: tuple[LogEvent, ...], trial: Trial | None) -> Finding:
 
 
 def _too_large(
-    lines: tuple[LogEvent, ...], dumps: list[LogEvent], tensors: tuple[LogEvent, ...], trial: Trial | None
+    lines: tuple[LogEvent, ...], dumps: list[LogEvent], tensors: list[LogEvent], trial: Trial | None
 ) -> Finding:
     """Advise a smaller batch only where a size was told: a leak and one large array print the same bare words."""
     sized = bool(dumps or tensors)

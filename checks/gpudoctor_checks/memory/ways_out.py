@@ -41,17 +41,26 @@ class Need:
     basis: str = "the text tells no sizes"
 
 
-def from_line(*, fixed: float, each: float, batch: int, limit: int, weights: Maybe[int], excess: float = 0.0) -> Need:
-    """Return what a batch needs by the line through measured peaks; `excess` is the part by which peaks rise above it.
+def from_line(
+    *,
+    fixed: float,
+    each: float,
+    fixed_high: float,
+    each_high: float,
+    batch: int,
+    limit: int,
+    weights: Maybe[int],
+) -> Need:
+    """Return what a batch needs by the line through measured peaks, and at most by the line above which none of them lies.
 
-    A peak rises with what it is a peak of, so the excess of a part of the batch is a part of the whole's.
+    The upper line is the one that the ladder's largest batch goes by (`child_ladder`): what is said to fit here is no
+    larger than what is promised there.
     """
-    growing, total = each * batch, fixed + each * batch
     return Need(
-        low=round(total),
-        high=round(total * (1 + excess)),
-        growing_of_low=round(growing),
-        growing_of_high=round(growing * (1 + excess)),
+        low=round(fixed + each * batch),
+        high=round(fixed_high + each_high * batch),
+        growing_of_low=round(each * batch),
+        growing_of_high=round(each_high * batch),
         weights=weights,
         limit=limit,
         batch=batch,

@@ -17,7 +17,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from gpudoctor.sdk import Finding, Host, Log, TensorFlow, Trial, check, versions, weigh_unusable
-from gpudoctor_checks.said import command, events, log_finding, on_windows, release, stated
+from gpudoctor_checks.said import AND_CUDA, NEWEST, command, events, log_finding, on_windows, release, stated
 from gpudoctor_checks.tensorflow.cpu_build import LAST_NATIVE
 
 CPU_BUILDS = frozenset({"mkl", "eigen", "cpu"})
@@ -32,16 +32,18 @@ PIN_CONDA = command(
 WSL = command(
     "install-in-wsl",
     "Install TensorFlow with CUDA inside WSL2",
-    "wsl --install -d Ubuntu && wsl -d Ubuntu -- sh -c \"python3 -m venv ~/tf && ~/tf/bin/pip install 'tensorflow[and-cuda]==2.20.0'\"",
+    f'wsl --install -d Ubuntu && wsl -d Ubuntu -- sh -c "python3 -m venv ~/tf && ~/tf/bin/pip install {AND_CUDA}"',
     why="a CPU build never uses a GPU; or keep tensorflow<2.11",
     minutes=20,
+    release=NEWEST,
 )
 INSTALL = command(
     "install-tensorflow",
     "Install the CUDA build",
-    "pip uninstall -y tensorflow tensorflow-cpu && pip install 'tensorflow[and-cuda]==2.20.0'",
+    f"pip uninstall -y tensorflow tensorflow-cpu && pip install {AND_CUDA}",
     why="a CPU build never uses a GPU",
     minutes=3,
+    release=NEWEST,
 )
 
 

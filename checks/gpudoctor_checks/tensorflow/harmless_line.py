@@ -21,7 +21,11 @@ from gpudoctor.sdk import Finding, Fix, Gain, Grade, Log, LogEvent, Severity, Tr
 from gpudoctor_checks.said import events, log_finding, weigh_program
 
 SOFT = "oom_soft"  # the allocator's words where the caller has another way
+WARNED = "host_allocation"
+# What makes a warning about the host's memory more than one.
+FAILED = ("host_oom", "oom", "oom_tensor", "oom_bare", "oom_device", "process_killed")
 MEANING = {
+    WARNED: "a large block of host memory was taken, and TensorFlow only says so; nothing failed",
     SOFT: "the operation took a way that needs less memory, as it says; a smaller batch may be faster, and nothing failed",
     "numa": "the kernel names no NUMA node for the GPU; nothing is lost",
     "duplicate-factory": "libraries register twice inside TensorFlow; the GPU is used all the same",
@@ -58,8 +62,9 @@ IGNORE = Fix(
 def harmless(log: Log, baseline: Trial | None) -> Iterator[Finding]:
     """Tell each kind of noise once."""
     topics: dict[str, list[LogEvent]] = {}
-    for event in events(log, "harmless", SOFT):
-        topics.setdefault(SOFT if event.kind == SOFT else event.values.get("topic", ""), []).append(event)
+    quiet = () if events(log, *FAILED) else (WARNED,)
+    for event in events(log, "harmless", SOFT, *quiet):
+        topics.setdefault(event.values.get("topic", "") if event.kind == "harmless" else event.kind, []).append(event)
     for topic, found in topics.items():
         yield log_finding(
             f"Not your problem (line {found[0].line}): {MEANING.get(topic, 'known noise')}.",

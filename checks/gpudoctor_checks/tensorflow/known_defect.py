@@ -99,4 +99,5 @@ def _fix(defect: tensorflow_releases.Defect) -> Fix:
         text=defect.command or defect.workaround,
         gain=unblocks("the defect is gone"),
         effort_minutes=2,
+        release=defect.release,
     )

@@ -82,10 +82,10 @@ def for_protobuf(version: str) -> Fix:
 
 def for_dependency(module: str, version: str) -> Fix:
     """Return the cure of a package that TensorFlow imports: pip keeps a release's own bounds when it is asked for again."""
-    wanted = f"tensorflow=={version}" if versions.is_version(version) and version.count(".") > 1 else ""
+    known = versions.is_version(version) and version.count(".") > 1
     text = (
-        f"python -m pip install '{wanted}'"
-        if wanted
+        f"python -m pip install 'tensorflow=={version}'"
+        if known
         else "python -m pip install \"tensorflow==$(python -m pip show tensorflow | sed -n 's/^Version: //p')\""
     )
     return command(
@@ -93,6 +93,7 @@ def for_dependency(module: str, version: str) -> Fix:
         f"Let pip bring the {module} that TensorFlow asks for",
         f"{text}  # the same release again: only what does not fit is changed",
         why="another package has moved it past what this TensorFlow was made for",
+        release=version if known else None,
     )
 
 

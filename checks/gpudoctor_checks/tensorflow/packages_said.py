@@ -17,7 +17,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from gpudoctor.sdk import Finding, Fix, Log, LogEvent, Severity, TensorFlow, Trial, Weight, check, weigh_faulty
-from gpudoctor_checks.said import command, events, first, log_finding, release
+from gpudoctor_checks.said import AND_CUDA, NEWEST, command, events, first, log_finding, release
 from gpudoctor_checks.tensorflow.packages_remedies import (
     AVX,
     CHECK,
@@ -36,9 +36,10 @@ from gpudoctor_checks.tensorflow.packages_remedies import (
 INSTALL = command(
     "install-tensorflow",
     "Install TensorFlow in this environment",
-    "python -m pip install 'tensorflow[and-cuda]==2.20.0'",
+    f"python -m pip install {AND_CUDA}",
     why="the interpreter that runs the script has none",
     minutes=5,
+    release=NEWEST,
 )
 
 

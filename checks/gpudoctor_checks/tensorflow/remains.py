@@ -51,4 +51,5 @@ def _restore(registered: str) -> Fix:
         text=f"pip install --force-reinstall --no-deps {requirement(registered)}",
         gain=unblocks("the files of the package are there again"),
         effort_minutes=3,
+        release=registered.partition("==")[2],
     )

@@ -43,6 +43,7 @@ def fixes_for(wanted: str, own: str, there: str, found: tuple[LogEvent, ...]) ->
         f"{older} -m venv ~/tf && ~/tf/bin/pip install '{package}'",
         why="the release has a wheel for that Python",
         minutes=10,
+        release=wanted or None,
     )
     # a program for 1.x does not run on 2.x; and where pip saw no version at all, none is there for this Python
     another = bool(wanted and newest) and versions.parse(newest)[0] != versions.parse(wanted)[0]
@@ -57,6 +58,7 @@ def fixes_for(wanted: str, own: str, there: str, found: tuple[LogEvent, ...]) ->
             "Use a release with a wheel for this Python",
             f"python -m pip install 'tensorflow=={newest}'  # or keep one that is installed already",
             why="this Python can install it",
+            release=newest,
         )
     if not another:
         yield older_python

@@ -18,7 +18,7 @@ class Defect(Row):
 
     `kind`: a fault breaks something, a limit is intended, a notice is good to know. `cause`: id in `causes`, where one
     fits. `affects`: specifiers, any of which may match the exact version. `compute_capability`, `python`: specifiers
-    that narrow it; `conditions` tells the whole condition in words. `command` is copyable.
+    that narrow it; `conditions` tells the whole condition in words. `command` is copyable, `release` what it installs.
     """
 
     id: str
@@ -33,6 +33,7 @@ class Defect(Row):
     summary: str
     workaround: str
     command: str = ""
+    release: str | None = None
     issues: tuple[str, ...] = ()
     evidence: str
     source: str

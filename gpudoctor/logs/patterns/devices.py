@@ -61,6 +61,18 @@ ROWS = (
         r"name: (?P<gpu>[^\n]{1,80}?) major: (?P<major>\d{1,2}) minor: (?P<minor>\d) memoryClockRate",
         refine=dotted_capability,
     ),
+    # somebody, or a program, misses a GPU
+    row(
+        "gpu_missed",
+        "GPU is not",
+        r"\bGPU is not (?:being )?(?:used|detected|found|recogni[sz]ed|visible|working|available|utili[sz]ed)",
+    ),
+    row(
+        "gpu_missed",
+        "GPU not ",
+        r"\bGPU not (?:being )?(?:used|detected|found|recogni[sz]ed|visible|working|available|utili[sz]ed)",
+    ),
+    row("gpu_missed", "GPUs: None", r"\bGPUs: None\b"),
     row("no_supported_device", "vices found for platform", r"no supported devices found for platform CUDA"),
     row(
         "no_kernel_image",

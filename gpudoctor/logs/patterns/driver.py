@@ -7,6 +7,13 @@ from gpudoctor.logs.pattern import row
 
 VERSION = r"\d{1,4}(?:\.\d{1,4}){1,3}"
 
+
+def in_container(values: dict[str, str]) -> dict[str, str]:
+    """Return the fields with the kind of the container that the line gives away, without the sign itself."""
+    sign = values.pop("sign", "")
+    return {**values, "container": "docker"} if sign else values
+
+
 ROWS = (
     row(
         "cuinit_failed",
@@ -50,11 +57,12 @@ ROWS = (
     ),
     row("driver_reported", "version is: ", rf"libcuda reported version is: (?P<library>{VERSION})"),
     row("driver_reported", "version is: ", rf"kernel reported version is: (?P<kernel>{VERSION})"),
-    # the host's name follows in brackets: not taken
+    # the host's name follows in brackets: not taken; Docker's is the first twelve digits of the container's id
     row(
         "kernel_driver_not_running",
         "kernel driver does not",
-        r"kernel driver does not appear to be running on this host",
+        r"kernel driver does not appear to be running on this host(?:(?= \((?P<sign>[0-9a-f]{12})\)))?",
+        refine=in_container,
     ),
     row(
         "no_device_node",
@@ -77,6 +85,8 @@ ROWS = (
         "Could not find cuda drivers",
         r"Could not find cuda drivers on your machine, GPU will not be used",
     ),
+    # TF 2.1 to 2.10 say it behind the loader's warning about libcudart
+    row("cudart_optional", "Ignore above cudart", r"Ignore above cudart dlerror if you do not have a GPU set up"),
     row(
         "container_without_driver",
         "NVIDIA Driver was not",

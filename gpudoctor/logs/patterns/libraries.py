@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from gpudoctor.logs.pattern import row
+from gpudoctor.logs.patterns.driver import in_container
 
 LIBRARY = r"(?:lib)?[\w+\-]{1,60}(?:\.so(?:\.\d{1,6}){0,4}|\.dll)"
 NOT_OPENED = rf"(?P<library>{LIBRARY}): (?P<error>cannot open shared object file(?:: No such file or directory)?)"
@@ -28,8 +29,10 @@ ROWS = (
     row(
         "dlopen_failed",
         "Could not load dynamic library",
-        # LD_LIBRARY_PATH follows after a semicolon: not taken, it holds user names
-        r"Could not load dynamic library '(?P<library>[^']{1,80})'(?:; dlerror: (?P<error>[^;\n]{1,200}))?",
+        # LD_LIBRARY_PATH follows after a semicolon: not taken, it holds user names; NVIDIA's images begin it with this folder
+        r"Could not load dynamic library '(?P<library>[^']{1,80})'(?:; dlerror: (?P<error>[^;\n]{1,200}))?"
+        r"(?:(?=; LD_LIBRARY_PATH: (?P<sign>/usr/local/nvidia/lib)\b))?",
+        refine=in_container,
     ),
     row(
         "dlopen_failed",

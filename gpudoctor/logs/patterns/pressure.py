@@ -6,6 +6,7 @@ from gpudoctor.logs.pattern import row
 
 ROWS = (
     row("host_oom", "ytes on host", r"failed to alloc(?:ate)? \d{1,20} bytes on host: CUDA_ERROR_OUT_OF_MEMORY"),
+    row("host_oom", "y of size: ", r"could not allocate pinned host memory of size: \d{1,20}"),
     row(
         "handle_failed",
         "GEMM launch failed",

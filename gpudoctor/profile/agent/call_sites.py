@@ -85,10 +85,12 @@ def _noted(original: Any, method: str, *, bound: bool, made: bool = False) -> An
     @functools.wraps(original)
     def call(*args: Any, **kwargs: Any) -> Any:
         if core.process.off or getattr(_local, "site", None) is not None:
-            return original(*args, **kwargs)
+            with hidden.unseen:
+                return original(*args, **kwargs)
         _local.site = site = {"method": method}
         try:
-            result = original(*args, **kwargs)
+            with hidden.unseen:
+                result = original(*args, **kwargs)
         finally:
             _local.site = None
         try:
@@ -112,7 +114,8 @@ def _with_python(original: Any) -> Any:
                     site.update(python_function=name, python_file=file, python_line=line)
         except Exception as error:
             core.note_fault("call_sites", error)
-        return original(func, *args, **kwargs)
+        with hidden.unseen:
+            return original(func, *args, **kwargs)
 
     return hidden.hide(make, original)
 

@@ -120,9 +120,13 @@ def ensure_beating() -> None:
         return
     process.beating = True
     atexit.register(end)  # once more: what is registered last runs first, before TensorFlow takes anything down
-    threads.start(_beat)
-    for each in on_start:
+    for each in (_begin_to_beat, *on_start):
         quietly(each)
+
+
+def _begin_to_beat() -> None:
+    """Start the thread; where there is none to be had, what is counted is read at borders and written at the end."""
+    threads.start(_beat)
 
 
 def _beat() -> None:

@@ -1,13 +1,17 @@
-"""Keep our frames out of what a person reads: tracebacks, TensorFlow's own error texts, places of deprecation warnings.
+"""Keep our frames out of what a person reads: tracebacks, TensorFlow's own error texts, places of warnings.
 
-A wrapper cannot be called without a frame. It takes on the file name of the function that it wraps, so that the filters of
-TensorFlow and Keras treat it as theirs, and what Python prints for an uncaught exception is cleaned by its code object.
+A wrapper cannot be called without a frame. Its file name puts it beside the function that it wraps, so that the filters of
+TensorFlow and Keras treat it as theirs, and makes Python pass over it where a warning counts frames (`stacklevel`). An
+exception leaves it without a trace from Python 3.11 on (`unseen`); for older ones what Python prints of an uncaught one is
+cleaned.
 """
 
 from __future__ import annotations
 
+import os
 import sys
 import threading
+from types import TracebackType
 from typing import Any, Callable, TypeVar
 
 from . import places
@@ -15,16 +19,38 @@ from . import places
 F = TypeVar("F", bound=Callable[..., Any])
 codes: set[Any] = set()
 MOST_CHAINED = 50
+# A frame whose file name holds both words does not count for `stacklevel`: is_internal_frame in CPython's Python/_warnings.c
+# and Lib/warnings.py (3.3 on), _is_internal_frame in Lib/logging (3.11 on). `skip_file_prefixes` is the caller's to give.
+UNCOUNTED = "importlib_bootstrap_"
 
 
 def hide(wrapper: F, original: Any) -> F:
-    """Return the wrapper, its code under the original's file name."""
+    """Return the wrapper, its code under a name beside the original's file."""
     own: Any = wrapper
     theirs = getattr(original, "__code__", None)
     if theirs is not None and hasattr(own.__code__, "replace"):
-        own.__code__ = own.__code__.replace(co_filename=theirs.co_filename)
+        folder, name = os.path.split(theirs.co_filename)
+        own.__code__ = own.__code__.replace(co_filename=os.path.join(folder, UNCOUNTED + name))
         codes.add(own.__code__)
     return wrapper
+
+
+class _Unseen:
+    """Takes the frame around it out of the traceback of an exception that passes.
+
+    Only here it can be done: `raise` would add the frame again, the end of a `with` does not (RERAISE in Python/bytecodes.c; up
+    to 3.10 it restores the traceback that it saved before).
+    """
+
+    def __enter__(self) -> None:
+        return None
+
+    def __exit__(self, kind: object, error: BaseException | None, traceback: TracebackType | None) -> None:
+        if error is not None and traceback is not None:
+            error.__traceback__ = traceback.tb_next
+
+
+unseen = _Unseen()
 
 
 def clean(error: Any) -> None:

@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from . import core, hidden, losses, pipeline, places, settings, tables, windows
+from . import core, hidden, losses, phases, pipeline, places, profiler_session, settings, tables
 
 
 def hook(module: Any) -> None:
@@ -26,81 +26,40 @@ def hook(module: Any) -> None:
                 _hook_calls(kind)
 
 
-class Phases:
-    """The phases that are open, innermost last."""
-
-    def __init__(self) -> None:
-        self.open: list[tuple[int, str]] = []
-        self.count = 0
-
-
-phases = Phases()
-core.after_fork.append(lambda: phases.__dict__.update(Phases().__dict__))
-
-
-def begin(kind: str, number: int = 0, model: Any = None) -> None:
-    """Open a phase."""
-    file, line, _, _ = places.here(2)
-    subject = settings.of_model(model) if model is not None else ""
-    phases.count += 1
-    phases.open.append((phases.count, kind))
-    core.emit(
-        "phases",
-        phase=phases.count,
-        kind=kind,
-        number=number,
-        subject=subject,
-        file=file,
-        line=line,
-        started_at=time.time(),
-    )
-    core.ensure_beating()
-    core.quietly(tables.tell)
-
-
-def finish(kind: str) -> None:
-    """Close the innermost phase of this kind; what is still open inside was left by an exception."""
-    core.quietly(tables.tell)
-    place = next((at for at in range(len(phases.open) - 1, -1, -1) if phases.open[at][1] == kind), None)
-    if place is not None:
-        core.emit("phases", phase=phases.open[place][0], kind=kind, ended_at=time.time())
-        del phases.open[place:]
-
-
 def _train_begin(callbacks: Any, *_: Any) -> None:
-    del phases.open[:]
-    begin("fit", model=getattr(callbacks, "_model", None) or getattr(callbacks, "model", None))
+    phases.leave_all()
+    phases.begin("fit", model=getattr(callbacks, "_model", None) or getattr(callbacks, "model", None))
     losses.began(*places.here(1)[:2])
 
 
 def _epoch_begin(_: Any, epoch: Any = 0, *__: Any) -> None:
-    begin("epoch", int(epoch))
+    phases.begin("epoch", int(epoch))
     losses.epoch_began(int(epoch))
 
 
 def _test_begin(callbacks: Any, *_: Any) -> None:
     pipeline.poll()
-    inside = any(kind == "fit" for _, kind in phases.open)
-    begin("validation" if inside else "evaluate", model=None if inside else getattr(callbacks, "_model", None))
+    inside = phases.inside("fit")
+    phases.begin("validation" if inside else "evaluate", model=None if inside else getattr(callbacks, "_model", None))
 
 
 def _test_end(*_: Any) -> None:
     pipeline.poll()
-    finish("validation" if any(kind == "validation" for _, kind in phases.open) else "evaluate")
+    phases.finish("validation" if phases.inside("validation") else "evaluate")
 
 
 def _epoch_end(_: Any, epoch: Any = 0, *__: Any) -> None:
     pipeline.poll()
-    begin("epoch_end", int(epoch))
+    phases.begin("epoch_end", int(epoch))
 
 
 def _epoch_ended(*_: Any) -> None:
-    finish("epoch_end")
-    finish("epoch")
+    phases.finish("epoch_end")
+    phases.finish("epoch")
 
 
 def _predict_begin(callbacks: Any, *_: Any) -> None:
-    begin("predict", model=getattr(callbacks, "_model", None))
+    phases.begin("predict", model=getattr(callbacks, "_model", None))
 
 
 BEFORE: dict[str, Callable[..., None]] = {
@@ -113,8 +72,8 @@ BEFORE: dict[str, Callable[..., None]] = {
 }
 AFTER: dict[str, Callable[..., None]] = {
     "on_epoch_end": _epoch_ended,
-    "on_train_end": lambda *_: finish("fit"),
-    "on_predict_end": lambda *_: finish("predict"),
+    "on_train_end": lambda *_: phases.finish("fit"),
+    "on_predict_end": lambda *_: phases.finish("predict"),
 }
 
 
@@ -130,7 +89,8 @@ def _around(original: Any, before: Callable[..., None] | None, after: Callable[.
     def border(self: Any, *args: Any, **kwargs: Any) -> Any:
         _told(before, self, args)
         try:
-            return original(self, *args, **kwargs)
+            with hidden.unseen:
+                return original(self, *args, **kwargs)
         finally:
             _told(after, self, args)
 
@@ -157,9 +117,10 @@ def _counted(original: Any, name: str) -> Any:
     @functools.wraps(original)
     def call(self: Any, *args: Any, **kwargs: Any) -> Any:
         if core.process.off:
-            return original(self, *args, **kwargs)
+            with hidden.unseen:
+                return original(self, *args, **kwargs)
         start = time.perf_counter()
-        with windows.step():
+        with hidden.unseen, profiler_session.step():
             result = original(self, *args, **kwargs)
         try:
             _count(self, name, time.perf_counter() - start, places.frame_at(1))

@@ -176,7 +176,8 @@ def _listening(original: Callable[..., Any]) -> Any:
                     watches[-1].keep(batch, loss)
         except Exception as error:
             core.note_fault("losses", error)
-        return original(self, batch, logs)
+        with hidden.unseen:
+            return original(self, batch, logs)
 
     return hidden.hide(told, original)
 

@@ -46,7 +46,8 @@ def hook(module: Any) -> None:
 
     @functools.wraps(original)
     def construct(self: Any, *args: Any, **kwargs: Any) -> None:
-        original(self, *args, **kwargs)
+        with hidden.unseen:
+            original(self, *args, **kwargs)
         try:
             if not core.process.off and tensorflow_module("eager.context").executing_eagerly():
                 _watch(self, args[0] if args else kwargs.get("dataset"))

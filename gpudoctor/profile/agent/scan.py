@@ -28,7 +28,8 @@ def hook(module: Any) -> None:
                 stamped = _prepared(ds, body)
         except Exception as error:
             core.note_fault("scan", error)
-        return original(ds, init_state, stamped)
+        with hidden.unseen:
+            return original(ds, init_state, stamped)
 
     module._general_purpose_scan = hidden.hide(scan, original)  # the place where autograph looks it up
 
@@ -45,17 +46,18 @@ def _prepared(ds: Any, body: Callable[..., Any]) -> Callable[..., Any]:
     with stamps.on_host():
         stamps.add(handle, row, _stack(0.0, 0.0, 0.0, now - _last_end(handle, row)))
 
+    @functools.wraps(body)  # as a function of TensorFlow's autograph calls it, not a copy with frames of its own
     def stamped(state: Any, inputs: Any) -> Any:
         begun = _begin(handle, row)
         if begun is None:
-            return body(state, inputs)
-        with tensorflow_module("framework.ops").control_dependencies([begun.start, begun.last]):
+            with hidden.unseen:
+                return body(state, inputs)
+        with hidden.unseen, tensorflow_module("framework.ops").control_dependencies([begun.start, begun.last]):
             result = body(state, inputs)
         _finish(loop, handle, row, begun)
         return result
 
-    hidden.codes.add(stamped.__code__)  # under its own file name: autograph reads its source
-    return stamped
+    return hidden.hide(stamped, body)
 
 
 class Begun(NamedTuple):

@@ -30,7 +30,8 @@ def _stamped(original: Callable[..., Any], *, optional: bool) -> Callable[..., A
     @functools.wraps(original)
     def fetch(*args: Any, **kwargs: Any) -> Any:
         if core.process.off:
-            return original(*args, **kwargs)
+            with hidden.unseen:
+                return original(*args, **kwargs)
         stamp: GraphStamp | None = None
         eager = False
         try:
@@ -41,12 +42,14 @@ def _stamped(original: Callable[..., Any], *, optional: bool) -> Callable[..., A
             core.note_fault("stamps", error)
         if eager:
             begin = time.perf_counter()
-            fetched = original(*args, **kwargs)  # the end of the data raises, and is none
+            with hidden.unseen:
+                fetched = original(*args, **kwargs)  # the end of the data raises, and is none
             _count(args[0] if args else kwargs.get("iterator"), fetched if optional else None, begin)
             return fetched
         if stamp is None:
-            return original(*args, **kwargs)
-        with tensorflow_module("framework.ops").control_dependencies([stamp.start]):
+            with hidden.unseen:
+                return original(*args, **kwargs)
+        with hidden.unseen, tensorflow_module("framework.ops").control_dependencies([stamp.start]):
             fetched = original(*args, **kwargs)
         try:
             return stamp.finish(fetched)

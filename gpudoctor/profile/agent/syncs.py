@@ -28,7 +28,8 @@ def _counted(original: Any, name: str) -> Any:
     def ask(self: Any, *args: Any, **kwargs: Any) -> Any:
         key, start = _key(name), time.perf_counter()
         try:
-            return original(self, *args, **kwargs)
+            with hidden.unseen:
+                return original(self, *args, **kwargs)
         finally:
             if key is not None:
                 _count(key, time.perf_counter() - start)

@@ -31,7 +31,8 @@ def hook(module: Any) -> None:
         graphs = _length(tracing_options)
         start = time.perf_counter()
         try:
-            return original(function_type, type_context, func_graph, tracing_options)
+            with hidden.unseen:
+                return original(function_type, type_context, func_graph, tracing_options)
         finally:
             _local.depth = depth
             core.process.tracing -= 1

@@ -15,6 +15,7 @@ from gpudoctor.collect.nvml import Session, Unusable, open_session
 from gpudoctor.model.gpu import Gpu, GpuProcess, MigInstance
 from gpudoctor.model.machine import Nvml
 from gpudoctor.model.missing import Maybe, Missing
+from gpudoctor.model.words import HolderKind
 from gpudoctor.tui.messages import Traffic
 
 # Policy: ECC counts, limits, modes and the number of GPUs change by a fault or a command, so a few seconds late is early enough.
@@ -96,7 +97,7 @@ class GpuSource(threading.Thread):
             )
 
 
-def _by_pid_only(pid: int, kind: str, memory_bytes: Maybe[int]) -> GpuProcess:
+def _by_pid_only(pid: int, kind: HolderKind, memory_bytes: Maybe[int]) -> GpuProcess:
     """Leave who it is to the process table, which knows when a pid changes hands."""
     return GpuProcess(pid=pid, kind=kind, memory_bytes=memory_bytes)
 

@@ -62,16 +62,21 @@ def _instance_line(instance: MigInstance, chosen: Sequence[_Column], width: int,
 
 def no_gpu_lines(reading: Reading, trouble: str, width: int) -> list[Line]:
     """Return what to say where there is no GPU to show."""
-    status, message = reading.nvml.status, reading.nvml.message
-    first = "asking NVML ..." if isinstance(status, Missing) else f"NVML: {status.replace('_', ' ')}"
-    if status == "ok":
-        first = "NVML answers, and lists no GPU"
-    told = either(message, "") if status != "ok" else ""
-    lines: list[Line] = [(Span(" ? ", "warn"), Span(fit(trouble or first, width - 3), "strong"))]
+    told = either(reading.nvml.message, "") if reading.nvml.status != "ok" else ""
+    first = trouble or no_gpu_reason(reading)
+    lines: list[Line] = [(Span(" ? ", "warn"), Span(fit(first, width - 3), "strong"))]
     if told:
         lines.append((Span(f"   {fit(told, width - 3)}", "dim"),))
     lines.append((Span("   Press 2, then r: the scan says why and what to do.", "dim"),))
     return lines
+
+
+def no_gpu_reason(reading: Reading) -> str:
+    """Return how NVML answered, in words."""
+    status = reading.nvml.status
+    if status == "ok":
+        return "NVML answers, and lists no GPU"
+    return "asking NVML ..." if isinstance(status, Missing) else f"NVML: {status.replace('_', ' ')}"
 
 
 def _columns(width: int) -> list[_Column]:

@@ -31,7 +31,7 @@ def child(number):
             past = time.monotonic() - begun[0]
             end = past > until
             if windows is not None and mode == "window":
-                end = windows.state.open
+                end = windows.profiler.open
             elif windows is not None and mode == "due":
                 windows.AT_S = (1e9,) if past < until else (0.0,)
             if end or past > 15:

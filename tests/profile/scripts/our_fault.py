@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+import threading
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -33,6 +34,11 @@ def refused() -> int:
     raise BlockingIOError(11, "Resource temporarily unavailable")
 
 
+def no_thread(thread: threading.Thread) -> None:
+    """Stand for a limit on processes that is reached."""
+    raise RuntimeError(f"can't start new thread ({thread.name})")
+
+
 def report(path: Path) -> None:
     """Report, or fail to."""
     if what == "report":
@@ -42,6 +48,8 @@ def report(path: Path) -> None:
 what, place, *command = sys.argv[1:]
 if what == "fork":
     os.fork = refused
+if what == "thread":
+    threading.Thread.start = no_thread
 writer = (Full if what == "writer" else SessionWriter)(Path(place))
 writer.note(session="ours", command=command, started_at=1.0, outcome="running")
 reader = Raising if what == "reader" else EventReader

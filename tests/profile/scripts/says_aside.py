@@ -32,7 +32,7 @@ what = sys.argv[1]
 with open("/proc/self/stat", "rb") as file:
     start = file.read().rpartition(b")")[2].split()[19].decode()
 core.begin(os.environ["GPUDOCTOR_SPOOL"], f"{os.getpid()}-{start}", {})
-assert windows.state.session is None
+assert windows.profiler.session is None
 with unheard.aside():
     say("2025-03-01 10:00:00.000000: I tensorflow/tsl/profiler/lib/profiler_session.cc:104] Profiler session started.")
     say("said before")

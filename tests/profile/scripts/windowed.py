@@ -31,7 +31,7 @@ def dataset():
 
 
 def ours():
-    return getattr(sys.modules.get("_gpudoctor_agent.windows"), "state", None)
+    return getattr(sys.modules.get("_gpudoctor_agent.profiler_session"), "profiler", None)
 
 
 class Profiles(keras.callbacks.Callback):

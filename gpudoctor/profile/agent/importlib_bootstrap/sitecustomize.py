@@ -10,6 +10,10 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+# While a module of TensorFlow's is imported, a frame of ours stands below it. Under this name Python takes it for its own:
+# cut out of tracebacks (remove_importlib_frames in Python/import.c), not counted by the `stacklevel` of a warning.
+IMPORT_MACHINERY = "<frozen importlib._bootstrap_external>"
+
 
 def _begin() -> None:
     import os
@@ -20,12 +24,14 @@ def _begin() -> None:
     spool = os.environ.get("GPUDOCTOR_SPOOL")
     if spool and os.environ.get("GPUDOCTOR_OFF", "0") in ("", "0") and sys.version_info >= (3, 8):
         from _frozen_importlib_external import SourceFileLoader
+        from _imp import _fix_co_filename  # what Python itself calls for a .pyc that was moved
 
         known = "__future__" in sys.modules
         file = os.path.join(os.path.dirname(here), "waiting.py")
         scope: Any = {"__name__": "_gpudoctor_waiting", "__file__": file}
-        code = SourceFileLoader("_gpudoctor_waiting", file).get_code("_gpudoctor_waiting")
-        exec(code or "", scope)  # noqa: S102  # our own file; importing it would need our folder on the path
+        code: Any = SourceFileLoader("_gpudoctor_waiting", file).get_code("_gpudoctor_waiting")
+        _fix_co_filename(code, IMPORT_MACHINERY)
+        exec(code, scope)  # noqa: S102  # our own file; importing it would need our folder on the path
         scope["wait_for_tensorflow"](spool)
         if not known:
             sys.modules.pop("__future__", None)  # ours; a script that lists its modules finds its own
