@@ -55,8 +55,9 @@ class Compute(keras.layers.Layer):
     def call(self, x: Any) -> Any:
         some = tf.reduce_sum(x) * 0.0  # what does not need the batch would run beside the fetch
         if self.rounds:
-            square = tf.eye(256) * 0.5 + some
-            spun = tf.while_loop(lambda at, _: at < self.rounds, lambda at, m: (at + 1, m @ square), (0, square))[1]
+            # Small and of one thread: products of matrices took both cores, and a third longer once they had to wait.
+            small = tf.zeros((16,)) + some
+            spun = tf.while_loop(lambda at, _: at < self.rounds, lambda at, v: (at + 1, tf.sin(v + 1.0)), (0, small))[1]
             return x + tf.stop_gradient(tf.reduce_sum(spun)) * 0.0
         return x + tf.stop_gradient(slept(some, self.seconds, NOTES))
 
@@ -164,8 +165,8 @@ def drained(data: Any) -> None:
 
 
 def rounds_for(seconds: float) -> int:
-    """Return how many products take this long inside XLA here."""
-    rounds = 200
+    """Return how many rounds take this long inside XLA here."""
+    rounds = 20_000
     train = trainer("jit", 0.0, rounds)
     taken = per_step(train, lambda steps: dataset("ready", 0, steps), 0.01)
     empty = per_step(trainer("jit", 0.0, 1), lambda steps: dataset("ready", 0, steps), 0.002)
