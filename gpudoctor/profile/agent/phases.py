@@ -1,0 +1,69 @@
+"""Keras's phases that are open in this process: a fit, its epochs, their ends, validations, evaluate and predict.
+
+Who opens them hooks Keras; who asks whether an epoch is under way need not know of that.
+"""
+
+from __future__ import annotations
+
+import time
+from typing import Any, List, Tuple
+
+from . import core, places, settings, tables
+
+Open = List[Tuple[int, str]]  # number and kind, innermost last
+
+
+class Phases:
+    """The phases that are open, innermost last."""
+
+    def __init__(self) -> None:
+        self.open: Open = []
+        self.count = 0
+
+
+phases = Phases()
+core.after_fork.append(lambda: phases.__dict__.update(Phases().__dict__))
+
+
+def under_way() -> Open:
+    """Return the phases that are open now."""
+    return list(phases.open)
+
+
+def inside(kind: str) -> bool:
+    """Return whether a phase of this kind is open."""
+    return any(each == kind for _, each in phases.open)
+
+
+def leave_all() -> None:
+    """Forget what is open: an exception left it."""
+    del phases.open[:]
+
+
+def begin(kind: str, number: int = 0, model: Any = None) -> None:
+    """Open a phase."""
+    file, line, _, _ = places.here(2)
+    subject = settings.of_model(model) if model is not None else ""
+    phases.count += 1
+    phases.open.append((phases.count, kind))
+    core.emit(
+        "phases",
+        phase=phases.count,
+        kind=kind,
+        number=number,
+        subject=subject,
+        file=file,
+        line=line,
+        started_at=time.time(),
+    )
+    core.ensure_beating()
+    core.quietly(tables.tell)
+
+
+def finish(kind: str) -> None:
+    """Close the innermost phase of this kind; what is still open inside was left by an exception."""
+    core.quietly(tables.tell)
+    place = next((at for at in range(len(phases.open) - 1, -1, -1) if phases.open[at][1] == kind), None)
+    if place is not None:
+        core.emit("phases", phase=phases.open[place][0], kind=kind, ended_at=time.time())
+        del phases.open[place:]
