@@ -145,6 +145,34 @@ def clocked(data: Any) -> Iterable[Any]:
         yield batch
 
 
+class Rest(keras.callbacks.Callback):
+    """Idles behind each step as long as it would wait: what wakes up is slower than what never slept (measured: by 1 ms)."""
+
+    def __init__(self, seconds: float) -> None:
+        super().__init__()
+        self.seconds = seconds
+        self.rested: list[float] = []
+
+    def on_train_batch_end(self, batch: int, logs: Any = None) -> None:
+        begun = time.perf_counter()
+        time.sleep(self.seconds)
+        self.rested.append(time.perf_counter() - begun)
+
+
+def rested_step(seconds: float, rounds: int, rest_s: float) -> float:
+    """Return how long a step inside XLA takes with its batch at hand after a rest, the rest apart."""
+    if rest_s <= 0:
+        return per_step(trainer("jit", seconds, rounds), lambda steps: dataset("ready", 0, steps), seconds)
+    model, steps = model_of(seconds, rounds, "jit"), max(48, int(ALONE_S / (rest_s + seconds)))
+    model.fit(dataset("ready", 0, 8), verbose=0)
+    rest = Rest(rest_s)
+    ends: list[float] = []
+    note = keras.callbacks.LambdaCallback(on_train_batch_begin=lambda *_, **__: ends.append(time.perf_counter()))
+    model.fit(dataset("ready", 0, steps), verbose=0, callbacks=[note, rest])
+    whole = [after - before - slept for before, after, slept in zip(ends, ends[1:], rest.rested)]
+    return sorted(whole)[len(whole) // 2]
+
+
 def per_step(train: Callable[[Any], None], make: Callable[[int], Any], guess: float) -> float:
     """Return a step's time: the difference of two lengths, so that start and end do not count."""
     train(make(8))
@@ -159,9 +187,11 @@ def timed(train: Callable[[Any], None], data: Any) -> float:
     return time.perf_counter() - begun
 
 
-def drained(data: Any) -> None:
-    for _ in data:
-        pass
+def apart(data: Any) -> float:
+    """Return the time from one item to the next with nobody working between: the median, for a stall of 0.1 s is common."""
+    at = [time.perf_counter() for _ in data]
+    gaps = sorted(after - before for before, after in zip(at[8:], at[9:]))
+    return gaps[len(gaps) // 2]
 
 
 def rounds_for(seconds: float) -> int:
@@ -207,16 +237,17 @@ def main() -> None:
     if agent is not None:
         agent.process.off = True
     rounds = rounds_for(seconds) if given.loop == "jit" else 0
-    compute = per_step(trainer(given.loop, seconds, rounds), lambda steps: dataset("ready", 0, steps), seconds)
+    if given.loop == "jit":
+        compute = rested_step(seconds, rounds, delay - seconds)
+    else:
+        compute = per_step(trainer(given.loop, seconds, rounds), lambda steps: dataset("ready", 0, steps), seconds)
     work = between()[0] if NOTES else None
     arrays = given.input == "arrays"
-    made = 0.0 if arrays else per_step(drained, lambda steps: dataset(given.input, delay, steps), delay)
+    made = 0.0 if arrays else apart(dataset(given.input, delay, 8 + max(40, int(ALONE_S / max(delay, 0.002)))))
     FETCHES.clear()
     if agent is not None:
         agent.process.off = False
-    # By the delay, not by what the input took alone: that wavers (measured: 9.4 and 34 ms for 5 and 20), and a run cut to half
-    # its length ends before a window is due.
-    longest = delay + compute if given.loop == "scan" else max(delay, compute)
+    longest = made + compute if given.loop == "scan" else max(made, compute)
     steps = int(given.seconds / longest) // 4 * 4
     if arrays:
         model_of(seconds, rounds, given.loop).fit(
