@@ -51,7 +51,7 @@ RIGHT = {
     "tf-2.20-driver-out-of-memory": ("other-process", "end-other-process"),
     "tf-2.20-driver-too-old": ("driver-too-old", "install-driver"),
     "tf-2.20-few-multiprocessors": ("gpu-filtered", "lower-multiprocessor-minimum"),
-    "tf-2.20-libcuda-absent": ("container-no-gpu", "give-container-gpu"),
+    "tf-2.20-libcuda-absent": ("kernel-module-not-loaded", "load-driver"),
     "tf-2.20-no-cublas": ("missing-cuda-libs", "restore-library-path"),
     "tf-2.20-no-cudnn": ("missing-cuda-libs", "restore-library-path"),
     "tf-2.20-oom-fragmentation": ("fragmentation", "fewer-shapes"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 from collections import Counter
 from dataclasses import replace
 
@@ -14,10 +15,9 @@ from gpudoctor.diagnose.gate import exit_code
 from gpudoctor.diagnose.summary import primary_of
 from gpudoctor.knowledge import apis
 from gpudoctor.logs.facts import snapshot_of
-from gpudoctor.logs.reader import read_events
+from gpudoctor.logs.intake import events_in
 from gpudoctor.logs.stated import read_facts
 from gpudoctor.model.finding import Severity
-from gpudoctor.model.observed import LogEvent
 from gpudoctor.model.report import Report
 from tests.texts_of_eras import CUINIT, DUMP, NO_GPU, ON_GPU, TEXTS, Told
 
@@ -27,7 +27,7 @@ BARE = CUINIT[0]
 
 
 def judged(told: Told, *facts: str) -> Report:
-    events = (*read_events(told.lines.splitlines()), LogEvent(kind="text_end", values={"lines": "9"}, line=9))
+    events = tuple(events_in(io.BytesIO(told.lines.encode())))
     return judge_text(snapshot_of(events, read_facts([*told.facts, *facts])), CHECKS)
 
 

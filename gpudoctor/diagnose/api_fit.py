@@ -11,6 +11,7 @@ from dataclasses import replace
 
 from gpudoctor.knowledge import tensorflow_releases, versions
 from gpudoctor.knowledge.apis import Release, fitted
+from gpudoctor.logs.era import AT_MOST
 from gpudoctor.model.finding import Evidence, Finding, Fix
 from gpudoctor.model.missing import either
 from gpudoctor.model.snapshot import Snapshot
@@ -18,7 +19,6 @@ from gpudoctor.model.snapshot import Snapshot
 LEGACY = "TF_USE_LEGACY_KERAS"
 YES = frozenset({"1", "true", "True"})
 KERAS_2, NEWEST_KERAS = "2.0", "3.99"  # what the release brings, where its own number is not known
-AT_MOST = "tf_at_most"  # the newest release that prints a text so
 NEXT_STEP = "next step"  # the source of evidence that is a command to run
 
 

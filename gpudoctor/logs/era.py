@@ -7,8 +7,6 @@ and that dates a text as a number would.
 from __future__ import annotations
 
 from gpudoctor.knowledge import versions
-from gpudoctor.logs.patterns.facts import FACT
-from gpudoctor.model.observed import LogEvent
 
 AT_MOST = "tf_at_most"
 # What the newest release is that prints it. Seen in fixtures/logs and in threads that name their release.
@@ -34,6 +32,6 @@ def narrowed(known: str, line: str) -> str:
     return known
 
 
-def told(newest: str, line: int) -> LogEvent:
-    """Return the bound as a fact."""
-    return LogEvent(kind=FACT, text=f"printed by TensorFlow up to {newest}", values={AT_MOST: newest}, line=line)
+def told(newest: str) -> dict[str, str]:
+    """Return the bound as a field of the event that ends a text; {} for none."""
+    return {AT_MOST: newest} if newest else {}

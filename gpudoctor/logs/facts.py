@@ -11,7 +11,8 @@ from dataclasses import replace
 
 from gpudoctor.knowledge import tensorflow_early, tensorflow_releases, versions
 from gpudoctor.logs import fact_values, machine_text
-from gpudoctor.logs.fact_values import CPU_PACKAGES, NONE
+from gpudoctor.logs.era import AT_MOST
+from gpudoctor.logs.fact_values import CPU_PACKAGES, MODES, NONE, SCHEDULERS
 from gpudoctor.logs.machine_text import NamedGpu
 from gpudoctor.logs.patterns.facts import FACT
 from gpudoctor.logs.stated import truth
@@ -24,6 +25,7 @@ from gpudoctor.model.software import Python, TensorFlow
 
 CORES = re.compile(r"(?i)(?<![\w.-])(\d{1,4})(?:\s?(?:v?cpus?|cores?|threads)\b|\s*$)")
 STATED = "stated"  # the kind of the event that carries what was said and has no place of its own in the snapshot
+TOLD_BESIDE = ("container", AT_MOST)  # what events of another kind tell of the machine
 NOT_SAID = Missing("not said")
 # The last release with a CUDA build for native Windows is 2.10 (tensorflow.org/install/pip)
 FIRST_CPU_ONLY_ON_WINDOWS = "2.11"
@@ -46,7 +48,7 @@ KEPT = (
     "cuda",
     "cudnn",
     "tf",
-    "tf_at_most",
+    AT_MOST,
     "python",
     "container_image",
     "multiprocessors",
@@ -93,8 +95,8 @@ def merged(events: Iterable[LogEvent], stated: Mapping[str, str]) -> dict[str, s
                 raw.setdefault(key, value)
         elif event.kind == "variable":
             raw.setdefault(f"env.{event.values['name']}", event.values.get("value", ""))
-        elif event.values.get("container"):
-            raw.setdefault("container", event.values["container"])
+        else:
+            raw.update({key: event.values[key] for key in TOLD_BESIDE if event.values.get(key) and key not in raw})
     told: dict[str, str] = {}
     for layer in (raw, stated):
         told.update(fact_values.read_all(layer))

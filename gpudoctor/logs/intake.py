@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import BinaryIO, cast
 
 from gpudoctor.errors import UsageError
+from gpudoctor.logs import era
 from gpudoctor.logs.reader import EventReader, Folded
 from gpudoctor.model.observed import LogEvent
 
@@ -58,14 +59,14 @@ def _events_of(name: str) -> Iterator[LogEvent]:
 
 
 def events_in(source: BinaryIO) -> Iterator[LogEvent]:
-    """Yield the events of one stream of bytes, and at its end how many lines it had."""
+    """Yield the events of one stream of bytes, and at its end how many lines it had and which releases print such."""
     reader = EventReader()
     lines = 0
     for block in _blocks(source):
         lines += block.count("\n")
         yield from reader.feed(block)
     yield from reader.finish()
-    yield LogEvent(kind=TEXT_END, values={"lines": str(lines)}, line=lines)
+    yield LogEvent(kind=TEXT_END, values={"lines": str(lines), **era.told(reader.newest)}, line=lines)
 
 
 def _blocks(source: BinaryIO) -> Iterator[str]:

@@ -51,7 +51,7 @@ class EventReader:
         self._dump = bfc.DumpReader()
         self._oom: LogEvent | None = None
         self._known: dict[str, LogEvent | None] = {}
-        self._newest = ""  # release that prints such a text
+        self.newest = ""  # the newest release that prints such a text, where something bounds it
         self._post = Post()
 
     def feed(self, block: str) -> Iterator[LogEvent]:
@@ -96,12 +96,10 @@ class EventReader:
         return True
 
     def finish(self) -> Iterator[LogEvent]:
-        """Yield what the end of the text completes: a dump that was cut off, and which releases print all this."""
+        """Yield what the end of the text completes: a dump that was cut off."""
         rest, self._held = self._held, ""
         yield from self._feed(rest)
         yield from self._close_dump()
-        if self._newest:
-            yield era.told(self._newest, self._line)
         yield from self._post.events()
 
     def _read(self, line: Line) -> Iterator[LogEvent]:
@@ -110,7 +108,7 @@ class EventReader:
             return
         if line.anchor in DUMP_ANCHORS and self._dump.feed(line.text):
             return
-        self._newest = era.narrowed(self._newest, line.text)
+        self.newest = era.narrowed(self.newest, line.text)
         text = printable(line.text)
         anchors = self._sieve.anchors(text)
         event = next((event for each in self._rows(anchors) if (event := each.read(text, self._line))), None)

@@ -308,6 +308,27 @@ OLDER: tuple[Expected, ...] = (
         {"asked": "3.91MiB"},
     ),
     ("Epoch 1/80", "epoch", {}),
+    ("Epoch 2, Loss: 0.5123, Accuracy: 81.2", "epoch", {}),
+    ("Epoch: 3, loss=0.31", "epoch", {}),
+    (
+        "I cudart_stub.cc:29] Ignore above cudart dlerror if you do not have a GPU set up on your machine.",
+        "cudart_optional",
+        {},
+    ),
+    ("W gpu_host_allocator.h:44] could not allocate pinned host memory of size: 17179869184", "host_oom", {}),
+    ("My GPU is not detected by TensorFlow", "gpu_missed", {}),
+    ("GPU not found, using the CPU", "gpu_missed", {}),
+    ("GPUs: None detected.", "gpu_missed", {}),
+    (
+        "kernel driver does not appear to be running on this host (1f2e3d4c5b6a): /proc/driver/nvidia/version does not exist",
+        "kernel_driver_not_running",
+        {"container": "docker"},
+    ),
+    (
+        "Could not load dynamic library 'libcuda.so.1'; dlerror: libcuda.so.1: cannot open shared object file; LD_LIBRARY_PATH: /usr/local/nvidia/lib:/usr/local/nvidia/lib64",
+        "dlopen_failed",
+        {"library": "libcuda.so.1", "container": "docker"},
+    ),
     ("Is GPU Available: []", "visible_gpus", {"count": "0"}),
     ("[PhysicalDevice(name='/physical_device:CPU:0', device_type='CPU')]", "visible_gpus", {"count": "0"}),
 )

@@ -13,13 +13,13 @@ from gpudoctor.model.observed import LogEvent
 
 LOGS = Path(__file__).parents[2] / "fixtures" / "logs"
 SAID = {  # of each real text: what else than noise and a dump it says
-    "tf-2.4-cuinit-100": {"dlopen_failed", "dlopen_ok", "cuinit_failed", "kernel_driver_not_running"},
-    "tf-2.4-no-libcuda": {"dlopen_failed", "cuinit_failed", "kernel_driver_not_running"},
+    "tf-2.4-cuinit-100": {"cudart_optional", "dlopen_failed", "dlopen_ok", "cuinit_failed", "kernel_driver_not_running"},
+    "tf-2.4-no-libcuda": {"cudart_optional", "dlopen_failed", "cuinit_failed", "kernel_driver_not_running"},
     "tf-2.4-missing-libraries": {
-        "dlopen_failed", "dlopen_ok", "gpu_found", "gpu_libraries_missing", "gpus_not_registered",
+        "cudart_optional", "dlopen_failed", "dlopen_ok", "gpu_found", "gpu_libraries_missing", "gpus_not_registered",
     },
-    "tf-2.10-cuinit-804": {"dlopen_failed", "cuinit_failed", "kernel_driver_not_running"},
-    "tf-2.10-missing-libraries": {"dlopen_failed", "gpu_libraries_missing", "gpus_not_registered"},
+    "tf-2.10-cuinit-804": {"cudart_optional", "dlopen_failed", "cuinit_failed", "kernel_driver_not_running"},
+    "tf-2.10-missing-libraries": {"cudart_optional", "dlopen_failed", "gpu_libraries_missing", "gpus_not_registered"},
     "tf-2.13-cuinit-999": {"cudart_not_loaded", "cuinit_failed"},
     "tf-2.15-no-cudart": {"cudart_not_loaded"},
     "tf-2.17-cuinit-999": {"cudart_not_loaded", "cuinit_failed"},

@@ -9,7 +9,11 @@ ROWS = (
     # fit() prints it before the first step of each epoch, loops of one's own with the loss: with no error after it, training ran
     row(EPOCH, "Epoch ", r"(?:^|[\s:>\]])Epoch \d{1,6}/\d{1,6}\s{0,4}$"),
     *(
-        row(EPOCH, anchor, rf"(?:^|[\s:>\]]){anchor}\[?\d{{1,6}}(?: ?/ ?\d{{1,6}})?\]?[^\n]{{1,40}}\b[Ll]oss\b[^\n\d]{{1,4}}\d")
+        row(
+            EPOCH,
+            anchor,
+            rf"(?:^|[\s:>\]]){anchor}\[?\d{{1,6}}(?: ?/ ?\d{{1,6}})?\]?[^\n\-]{{1,40}}\b[Ll]oss\b[^\n\d]{{1,4}}\d",
+        )
         for anchor in ("Epoch ", "Epoch: ")
     ),
     row(
