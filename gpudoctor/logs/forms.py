@@ -40,7 +40,9 @@ OTHER_QUESTION = re.compile(
 # What a logger puts before each line: it ends with a bracket, a bar, a colon or a time, not with a word of a sentence.
 PREFIX = re.compile(r".*(?:[\]|:>]|\d|\dZ|\b[FP])\s+")
 DATED = re.compile(r"\d{4}-\d\d-\d\d[ T]")  # a line of a log: nobody answered
-PRINTED = re.compile(r"\.(?:cc|cu|h|py):\d{1,5}\]|^[IWEF]\d{4} \d\d:|^(?:WARNING|INFO|DEBUG|ERROR)[: ]|^To enable the following instructions")
+PRINTED = re.compile(
+    r"\.(?:cc|cu|h|py):\d{1,5}\]|^[IWEF]\d{4} \d\d:|^(?:WARNING|INFO|DEBUG|ERROR)[: ]|^To enable the following instructions"
+)
 LINES_BETWEEN = 3  # GitHub leaves one empty line; people add a fence
 PRINTED_BETWEEN = 8  # policy: lines of a program that got between a question and its answer
 VERSION = re.compile(r"\d{1,2}\.\d{1,2}(?:\.\d{1,3}){0,2}")
@@ -50,7 +52,9 @@ CUDA_AT_LEAST = 7.5  # no CUDA 8.1 or 8.9 exists, so such a number is cuDNN's; T
 CUDA_8 = "8.0"
 MAX_ANSWER = 120
 LONGEST_PRINTED = 240  # of a printed line; one that is longer is cut here
-WAITS = (LINES_BETWEEN + 1) * MAX_ANSWER + PRINTED_BETWEEN * LONGEST_PRINTED  # a longer rest holds lines that no form has
+WAITS = (
+    LINES_BETWEEN + 1
+) * MAX_ANSWER + PRINTED_BETWEEN * LONGEST_PRINTED  # a longer rest holds lines that no form has
 
 
 def _cuda(answer: str) -> dict[str, str]:
@@ -123,7 +127,8 @@ def _before(heading: str) -> str | None:
     asks = ASKS.fullmatch(heading)
     if asks is None:
         return None
-    before = asks["before"] + asks["mark"] if asks["before"] else ""
+    mark: str = asks["mark"]
+    before = asks["before"] + mark[: len(mark) - len(mark.lstrip())] if asks["before"] else ""
     return before if not before or PREFIX.fullmatch(before) else None
 
 

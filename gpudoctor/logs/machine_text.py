@@ -13,7 +13,9 @@ from gpudoctor.logs.stated import capability
 TOGETHER = re.compile(r"\s+and\s+|\s*\+\s*|,\s+(?=\d{1,2}\s?x\s)", re.IGNORECASE)
 ALTERNATIVE = re.compile(r"\s*;\s*|\s+or\s+", re.IGNORECASE)
 COUNT = re.compile(r"^\s*(?:(\d{1,2})\s?[x*]\s?|(\d{1,2})\s+(?=[A-Z]))", re.IGNORECASE)
-COUNT_BEHIND = re.compile(r"\s*(?:\(\s*(?:x\s?(\d{1,2})|(\d{1,2})\s?x)\s*\)|(?<=\w)\s+[x*]\s?(\d{1,2}))\s*$", re.IGNORECASE)
+COUNT_BEHIND = re.compile(
+    r"\s*(?:\(\s*(?:x\s?(\d{1,2})|(\d{1,2})\s?x)\s*\)|(?<=\w)\s+[x*]\s?(\d{1,2}))\s*$", re.IGNORECASE
+)
 COUNT_WORDS = {"two": "2", "dual": "2", "three": "3", "four": "4", "quad": "4", "eight": "8"}
 IN_WORDS = re.compile(rf"^\s*({'|'.join(COUNT_WORDS)})\s+(?=[A-Z])", re.IGNORECASE)
 # "rtx-5090", "RTX_5090": signs between the words of a GeForce or Quadro name, whose own names have none but "Max-Q"
@@ -87,14 +89,14 @@ def _gpu(text: str) -> NamedGpu:
     parted = JOINED.sub(" ", text) if CONSUMER.search(text) else text.replace("_", " ")
     spaced = SUFFIX.sub(r"\1 \2", GLUED.sub(r"\1 ", parted))
     spec = gpus.spec_for(spaced) or gpus.spec_for(re.sub(r"(?i)\bgeforce (?=10[5-8]0\b)", "GTX ", spaced))
-    told = MEMORY.search(text)
-    memory = float(told[1]) if told is not None else spec.memory_gb[0] if spec is not None and spec.memory_gb else None
+    known = spec.nvml_names[0] if spec is not None and spec.nvml_names else ""
+    told, sold = MEMORY.search(text), SIZE_IN_NAME.search(known)
+    if told is not None and sold is not None and told[1] != sold[1]:  # another one of that model: "A100 80GB"
+        known = ""
+    size = told or sold
+    memory = float(size[1]) if size is not None else spec.memory_gb[0] if spec is not None and spec.memory_gb else None
     units = MULTIPROCESSORS.search(text)
     bare = re.sub(r"\s*\(.*", "", spaced).strip()
-    known = spec.nvml_names[0] if spec is not None and spec.nvml_names else ""
-    size = SIZE_IN_NAME.search(known)
-    if size is not None and memory is not None and float(size[1]) != memory:  # another one of that model: "A100 80GB"
-        known = ""
     return NamedGpu(
         name=known or bare or spaced[:60],
         compute_capability=capability(text) or (spec.cc if spec is not None else _by_series(spaced)),
@@ -118,7 +120,8 @@ def system(text: str) -> dict[str, str]:
     elif re.search(r"\bmac ?os|darwin|os ?x\b|^\s*mac\b", low):
         found = {"os": "darwin"}
     elif re.search(
-        r"linux|ubuntu|debian|centos|fedora|red ?hat|rhel|rocky|alma|mint|arch|suse|gentoo|colab|kaggle|pop!?_os|manjaro|nixos", low
+        r"linux|ubuntu|debian|centos|fedora|red ?hat|rhel|rocky|alma|mint|arch|suse|gentoo|colab|kaggle|pop!?_os|manjaro|nixos",
+        low,
     ):
         found = {"os": "linux"}
     if found.get("os") == "linux" and (

@@ -213,11 +213,15 @@ def told_by_page(lines: list[str]) -> tuple[str | None, ...]:
 
 
 ANSWERS = ("2.15", "linux", "3.10.12", "12.2", "8.9", "RTX 4090 24GB")
-MARKED = FORM.format(tf="2.15", cuda="CUDA 12.2, cuDNN 8.9", gpu="RTX 4090 24GB").replace("3.11(Microsoft Store)", "3.10.12")
+MARKED = FORM.format(tf="2.15", cuda="CUDA 12.2, cuDNN 8.9", gpu="RTX 4090 24GB").replace(
+    "3.11(Microsoft Store)", "3.10.12"
+)
 MARKED = MARKED.replace("Windows 11 24h2", "Linux Ubuntu 22.04")
 
 
-@pytest.mark.parametrize("page", [PAGE, PAGE.replace("\n\n", "\n"), MARKED, MARKED.replace("### ", "**").replace("version\n", "version**\n")])
+@pytest.mark.parametrize(
+    "page", [PAGE, PAGE.replace("\n\n", "\n"), MARKED, MARKED.replace("### ", "**").replace("version\n", "version**\n")]
+)
 @pytest.mark.parametrize(
     "prefix",
     [
@@ -244,13 +248,18 @@ def test_what_a_program_prints_between_a_question_and_its_answer_is_passed_over(
 
 
 def test_times_may_differ_from_line_to_line() -> None:
-    lines = [f"2025-03-02T12:{index // 60:02d}:{index % 60:02d}.{index}Z {line}" for index, line in enumerate(PAGE.splitlines())]
+    lines = [
+        f"2025-03-02T12:{index // 60:02d}:{index % 60:02d}.{index}Z {line}"
+        for index, line in enumerate(PAGE.splitlines())
+    ]
 
     assert told_by_page(lines) == ANSWERS
 
 
 def test_a_question_that_the_next_one_follows_was_not_answered() -> None:
-    page = "GPU model and memory\n\nCurrent behavior?\n\nIt fails on a GTX 1070\n\nPython version\nBazel version\n3.11\n"
+    page = (
+        "GPU model and memory\n\nCurrent behavior?\n\nIt fails on a GTX 1070\n\nPython version\nBazel version\n3.11\n"
+    )
 
     assert "gpu" not in facts_of(page)
     assert "python" not in facts_of(page)
