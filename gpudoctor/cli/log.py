@@ -15,6 +15,7 @@ from gpudoctor.logs.facts import snapshot_of
 from gpudoctor.logs.intake import STDIN, read_texts
 from gpudoctor.logs.stated import read_facts
 from gpudoctor.model.missing import Missing, either
+from gpudoctor.model.report import SAVED, TEXT_ALONE, TEXT_OF_ANOTHER, TEXT_OF_THIS
 from gpudoctor.model.snapshot import Snapshot
 from gpudoctor.redaction import redact, rewriter_of_this_machine
 
@@ -47,13 +48,13 @@ def _with_base(arguments: Arguments, settings: Settings, told: Snapshot) -> tupl
         from gpudoctor.cli.saved import read_snapshot  # noqa: PLC0415  # most texts come without one
 
         saved = read_snapshot(arguments.snapshot, identifiers=arguments.include_identifiers)
-        return overlaid(saved.snapshot, told), f"snapshot {arguments.snapshot}"
+        return overlaid(saved.snapshot, told), f"{SAVED}{arguments.snapshot}"
     if arguments.no_machine or arguments.fact or STDIN in arguments.files:
-        return told, "the text and what was stated"
+        return told, TEXT_ALONE
     here = _this_machine(arguments, settings)
     if not _has_gpu(here) or _another_machine(here, told):
-        return told, "the text alone; taken as not from this machine"
-    return overlaid(here, told), "the text and this machine"
+        return told, TEXT_OF_ANOTHER
+    return overlaid(here, told), TEXT_OF_THIS
 
 
 def _this_machine(arguments: Arguments, settings: Settings) -> Snapshot:

@@ -11,6 +11,12 @@ from gpudoctor.model.record import dataclass
 from gpudoctor.model.snapshot import SCHEMA_VERSION, Snapshot
 from gpudoctor.model.words import FailOn, ReportLevel
 
+# What `target["chosen_by"]` says of a text: judged by itself, or with the facts of this machine.
+TEXT_ALONE = "the text and what was stated"
+TEXT_OF_ANOTHER = "the text alone; taken as not from this machine"
+TEXT_OF_THIS = "the text and this machine"
+SAVED = "snapshot "  # and where it is saved
+
 
 class Outcome(str, Enum):
     """found | passed | skipped (evidence absent) | inconclusive (evidence not enough) | crashed (the check's own fault)."""

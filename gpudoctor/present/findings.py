@@ -18,6 +18,7 @@ FULL = 1000
 NOTE_LINES = 2
 TO_KNOW = "run this to know"  # the label of evidence that is a command: what decides among several causes
 NUMBER, INDENT = 3, "     "
+NEXT_STEP = "next step"  # the source of evidence that is for the reader to act on
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,25 +66,33 @@ def place(finding: Finding) -> str:
 
 def table(report: Report, finding: Finding, items: Sequence[Evidence], columns: Columns) -> Iterator[str]:
     """Yield in two columns the user's line, the evidence, and what it explains."""
-    rows = [(item.label, figures.evidence(item)) for item in items]
+    rows = list(items)
     if finding.location is not None:
-        rows.insert(0, (place(finding), finding.location.snippet))
+        rows.insert(0, Evidence(label=place(finding), value=finding.location.snippet))
     explained = [f"{each.code} {each.slug}" for each in report.findings if each.caused_by == finding.code]
     if explained:
-        rows.append(("explains", " > ".join(explained)))
+        rows.append(Evidence(label="explains", value=" > ".join(explained)))
     yield from _aligned(rows, columns.width)
 
 
-def _aligned(rows: Sequence[tuple[str, str]], width: int) -> Iterator[str]:
-    column = max((len(label) for label, _ in rows), default=0)
-    for label, value in rows:
-        line = f"  {label:<{column}}  {value}"
-        if label == TO_KNOW and len(line) > width:  # a command is copied whole
-            yield f"  {label}:"
-            yield f"{INDENT}{printable(str(value))}"
-        else:
+def to_show(finding: Finding, most: int) -> tuple[Evidence, ...]:
+    """Return the first pieces of evidence; the command that decides among several causes is never left out."""
+    rest = (each for each in finding.evidence[most:] if each.label == TO_KNOW)
+    return (*finding.evidence[:most], *rest)
+
+
+def _aligned(rows: Sequence[Evidence], width: int) -> Iterator[str]:
+    column = max((len(each.label) for each in rows), default=0)
+    for each in rows:
+        line = printable(f"  {each.label:<{column}}  {figures.evidence(each)}")
+        if len(line) <= width or each.source != NEXT_STEP:
             yield shorten(line, width)
 
+        elif each.label == TO_KNOW:  # a command is copied whole
+            yield f"  {each.label}:"
+            yield f"{INDENT}{printable(str(each.value))}"
+        else:  # words with a command in them: in several lines, but whole
+            yield from wrapped(f"{each.label}: {figures.evidence(each)}", "  ", INDENT, width)
 
 def others(found: Sequence[Finding], limit: int, style: Style, columns: Columns) -> Iterator[str]:
     """Yield a line or two for each further finding, and how many there are more."""

@@ -5,13 +5,25 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from gpudoctor.model.missing import Missing, either
-from gpudoctor.model.report import Report
+from gpudoctor.model.report import SAVED, TEXT_ALONE, TEXT_OF_ANOTHER, TEXT_OF_THIS, Report
 from gpudoctor.model.run import COMMANDS_OWN
 from gpudoctor.model.snapshot import Snapshot
 from gpudoctor.present import figures
 
 UNNAMED = "unknown GPU"
 WIDTH = 80
+ELSEWHERE = (SAVED, TEXT_ALONE, TEXT_OF_ANOTHER)
+NOT_CHOSEN = (*ELSEWHERE, TEXT_OF_THIS, COMMANDS_OWN)  # no interpreter was looked for, so no other one can be named
+
+
+def is_text_alone(target: Mapping[str, str]) -> bool:
+    """Return whether a text was judged without the machine that it comes from."""
+    return target.get("chosen_by") in {TEXT_ALONE, TEXT_OF_ANOTHER}
+
+
+def is_elsewhere(target: Mapping[str, str]) -> bool:
+    """Return whether what was judged need not be this machine: a text alone, or a saved snapshot."""
+    return not target or target.get("chosen_by", "").startswith(ELSEWHERE)
 
 
 def target_line(target: Mapping[str, str], width: int = WIDTH) -> str:
@@ -19,7 +31,7 @@ def target_line(target: Mapping[str, str], width: int = WIDTH) -> str:
     if not target:
         return "Target   a saved snapshot"
     chosen_by = target.get("chosen_by", "?")
-    other = "" if chosen_by.startswith(("--python", "snapshot", COMMANDS_OWN)) else "; change: --python"
+    other = "" if chosen_by.startswith(("--python", *NOT_CHOSEN)) else "; change: --python"
     line = f"Target   {target.get('executable', '?')} ({chosen_by}{other})"
     return line if len(line) <= width else line.replace(other, "")
 
@@ -60,7 +72,8 @@ def _driver(snapshot: Snapshot) -> str:
 
 def _looked(snapshot: Snapshot) -> bool:
     """Return whether anything that would show a GPU or a driver was looked at."""
-    return any(each is not None for each in (snapshot.nvml, snapshot.cuda, snapshot.kernel, snapshot.gpus))
+    asked = snapshot.nvml is not None and not isinstance(snapshot.nvml.status, Missing)  # a stated driver shows no GPU
+    return asked or any(each is not None for each in (snapshot.cuda, snapshot.kernel, snapshot.gpus))
 
 
 def _cpus(snapshot: Snapshot) -> str:

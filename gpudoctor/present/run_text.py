@@ -172,7 +172,7 @@ def _primary(report: Report, run: Run, style: Style, limit: int) -> Iterator[str
     primary = roots[0]
     yield findings.heading(primary, style, COLUMNS)
     yield from _wrapped(primary.summary, "  ", "")
-    yield from findings.table(report, primary, primary.evidence[:limit], COLUMNS)
+    yield from findings.table(report, primary, findings.to_show(primary, limit), COLUMNS)
     yield shorten(f"  {primary.basis}", WIDTH)
 
 
@@ -220,7 +220,13 @@ def _closing(report: Report, run: Run) -> Iterator[str]:
     for each in run.limits[:2] if run.steps is not None else ():
         yield from _wrapped(f"Not seen: {each}")
     if run.session:
-        yield shorten(f"Session {run.session} | gpudoctor report {run.session}", WIDTH)
+        yield from _session(run.session)
+
+
+def _session(path: str) -> Iterator[str]:
+    """Yield where the recording is and how its report is shown again; a command is copied whole."""
+    line, command = f"Session {path}", f"gpudoctor report {path}"
+    yield from (f"{line} | {command}",) if len(line) + len(command) + 3 <= WIDTH else (line, command)
 
 
 def _wrapped(text: str, first: str = "", rest: str = "  ") -> Iterator[str]:

@@ -13,7 +13,7 @@ from gpudoctor.model.report import Outcome, Report, Status
 from gpudoctor.model.snapshot import Snapshot
 from gpudoctor.present import figures, findings, ladder, unseen
 from gpudoctor.present.findings import FULL, Columns
-from gpudoctor.present.headers import build_line, machine_line, probe_line, target_line
+from gpudoctor.present.headers import build_line, is_elsewhere, is_text_alone, machine_line, probe_line, target_line
 from gpudoctor.present.style import Style, printable, shorten
 
 EPOCH = "epoch"  # the event of fit()'s line, as in `gpudoctor.logs`
@@ -38,6 +38,7 @@ BUDGETS: tuple[Budget, ...] = (
     (1, 1, 1, 0),
     (0, 0, 1, 0),
 )
+OPEN = 0.6  # policy: up to it a cause is the likeliest of several, as in the checks of a text
 NAMED = 2  # checks that could not judge, by name; the rest is a number
 
 
@@ -121,7 +122,7 @@ def _primary(report: Report, style: Style, evidence: int) -> Iterator[str]:
     yield findings.heading(primary, style, COLUMNS)
     if primary.summary != _headline(report):
         yield from findings.wrapped(primary.summary, "  ", "  ", WIDTH)
-    yield from findings.table(report, primary, primary.evidence[:evidence], COLUMNS)
+    yield from findings.table(report, primary, findings.to_show(primary, evidence), COLUMNS)
 
 
 def _also(report: Report, style: Style, limit: int) -> Iterator[str]:
@@ -190,7 +191,7 @@ def _closing(report: Report, *, verbose: bool) -> list[str]:
     if not verbose:
         told = (_broken_plugins(report), _crashed(report), unseen.line(report.snapshot, width=WIDTH), _unjudged(report))
         lines.extend(line for line in told if line)
-    return [*lines, shorten(_next(report), WIDTH)]
+    return [*lines, *_next(report)]
 
 
 def _broken_plugins(report: Report) -> str:
@@ -222,14 +223,28 @@ def _trained(snapshot: Snapshot) -> bool:
     return any(each.kind == EPOCH for each in events)
 
 
-def _next(report: Report) -> str:
-    primary = _primary_of(report)
+def _next(report: Report) -> list[str]:
+    """Return what to do now; on somebody else's machine nothing can be scanned here."""
+    primary, there = _primary_of(report), " there" if is_elsewhere(report.target) else ""
     if primary is not None and _told_apart(report)[0]:
-        return f"Next: apply 1, then `gpudoctor scan`.  Why: `gpudoctor explain {primary.code}`"
+        return _apply(report, f"Why: `gpudoctor explain {primary.code}`", there, open_=_is_open(primary))
     if _trained(report.snapshot):
-        return "Next: `gpudoctor run -- python train.py` tells what each step waits for."
+        return [f"Next: `gpudoctor run -- python train.py`{there} tells what each step waits for."]
     if report.level == "quick":
-        return "Next: `gpudoctor scan` trains the reference probe (about a minute)."
+        return [f"Next: `gpudoctor scan`{there} trains the reference probe (about a minute)."]
     if report.summary.status is Status.HEALTHY:
-        return "Nothing to do. All checks: `gpudoctor scan -v`"
-    return "More: `gpudoctor scan -v` shows every check and what it lacks."
+        return ["Nothing to do. All checks: `gpudoctor scan -v`"]
+    return ["More: `gpudoctor scan -v` shows every check and what it lacks."]
+
+
+def _apply(report: Report, why: str, there: str, *, open_: bool) -> list[str]:
+    if open_:
+        return [f"Next: run the command above{there}, then its fix.  {why}"]
+    if is_text_alone(report.target):
+        return ["Next: apply 1 there and train again; `gpudoctor log` reads what it then prints.", why]
+    return [f"Next: apply 1, then `gpudoctor scan`{there}.  {why}"]
+
+
+def _is_open(primary: Finding) -> bool:
+    """Return whether several causes are possible and one command decides, so that the first fix may be the wrong one."""
+    return primary.confidence <= OPEN and any(each.label == findings.TO_KNOW for each in primary.evidence)

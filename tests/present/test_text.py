@@ -138,3 +138,52 @@ def test_what_does_not_apply_is_not_counted_as_judged() -> None:
     base = report()
     counted = replace(base.summary, coverage=Coverage(ran=5, total=9, not_applicable=3))
     assert "5 of 6 checks ran" in render(replace(base, summary=counted))
+
+
+def with_next_step(label: str, value: str) -> Finding:
+    told = Evidence(label=label, value=value, source="next step")
+    return replace(finding(1), evidence=(*finding(1).evidence, told))
+
+
+@pytest.mark.parametrize("label", ["run this to know", "GPU unknown"])
+def test_a_command_among_the_evidence_is_wrapped_and_never_cut(label: str) -> None:
+    text = render(report(with_next_step(label, f"yours: {LONG}")), verbose=True)
+    assert " ".join(LONG.split()) in " ".join(text.split())
+
+
+def test_the_command_that_decides_stays_in_a_crowded_report() -> None:
+    base = crowded()
+    first = with_next_step("run this to know", LONG)
+    text = render(replace(base, findings=(first, *base.findings[1:])))
+    assert LONG in text
+    assert text.count("\n") <= 25
+
+
+@pytest.mark.parametrize(
+    ("chosen_by", "last"),
+    [
+        ("VIRTUAL_ENV", "Next: apply 1, then `gpudoctor scan`.  Why: `gpudoctor explain GD101`"),
+        ("the text and this machine", "Next: apply 1, then `gpudoctor scan`.  Why: `gpudoctor explain GD101`"),
+        ("snapshot node.json", "Next: apply 1, then `gpudoctor scan` there.  Why: `gpudoctor explain GD101`"),
+        (
+            "the text and what was stated",
+            "Next: apply 1 there and train again; `gpudoctor log` reads what it then prints.",
+        ),
+        ("the text alone; taken as not from this machine", "Next: apply 1 there and train again;"),
+    ],
+)
+def test_nobody_is_sent_to_scan_a_machine_that_is_not_here(chosen_by: str, last: str) -> None:
+    target = {"executable": "run.log", "chosen_by": chosen_by}
+    fixes = (replace(fix(1), addresses=("GD101",)),)
+    lines = render(replace(report(finding(1), fixes=fixes), target=target)).splitlines()
+    closing = [each for each in lines if each.startswith("Next:")]
+    assert len(closing) == 1
+    assert closing[0].startswith(last)
+    assert max(map(len, lines)) <= 80
+
+
+def test_where_one_command_decides_it_comes_before_any_fix() -> None:
+    open_ = replace(with_next_step("run this to know", "nvidia-smi"), confidence=0.5)
+    target = {"executable": "-", "chosen_by": "the text and what was stated"}
+    text = render(replace(report(open_, fixes=(replace(fix(1), addresses=("GD101",)),)), target=target))
+    assert text.splitlines()[-1] == "Next: run the command above there, then its fix.  Why: `gpudoctor explain GD101`"

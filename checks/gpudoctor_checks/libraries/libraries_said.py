@@ -75,12 +75,7 @@ def not_opened(
     baseline: Trial | None,
 ) -> Iterator[Finding]:
     """Judge the library that is named; without a name, the release and how it was installed."""
-    # libcuda itself is the driver's: see GD155
-    named = tuple(
-        each
-        for each in events(log, "dlopen_failed")
-        if not each.values.get("library", "").startswith(("libcuda.so", "nvcuda"))
-    )
+    named = _named(log)
     unnamed = events(log, "gpu_libraries_missing", "gpus_not_registered", "cudart_not_loaded")
     version = exact_version(release(tensorflow, log))
     if not named and not unnamed:
@@ -118,6 +113,12 @@ def not_opened(
         know="" if named else IN_CONTAINER if container_of(host) and first(log, "cudart_not_loaded") else NAME_IT,
         severity=Severity.WARNING if beside else Severity.ERROR,
     )
+
+
+def _named(log: Log) -> tuple[LogEvent, ...]:
+    """Return the libraries that were not opened; libcuda itself is the driver's: see GD155."""
+    found = events(log, "dlopen_failed")
+    return tuple(each for each in found if not each.values.get("library", "").startswith(("libcuda.so", "nvcuda")))
 
 
 def _told_without_a_driver(log: Log, named: tuple[LogEvent, ...], unnamed: tuple[LogEvent, ...]) -> bool:
