@@ -18,6 +18,8 @@ from . import places
 
 F = TypeVar("F", bound=Callable[..., Any])
 codes: set[Any] = set()
+files: set[str] = set()
+on_new_file: list[Callable[[], None]] = []
 MOST_CHAINED = 50
 # A frame whose file name holds both words does not count for `stacklevel`: is_internal_frame in CPython's Python/_warnings.c
 # and Lib/warnings.py (3.3 on), _is_internal_frame in Lib/logging (3.11 on). `skip_file_prefixes` is the caller's to give.
@@ -30,8 +32,13 @@ def hide(wrapper: F, original: Any) -> F:
     theirs = getattr(original, "__code__", None)
     if theirs is not None and hasattr(own.__code__, "replace"):
         folder, name = os.path.split(theirs.co_filename)
-        own.__code__ = own.__code__.replace(co_filename=os.path.join(folder, UNCOUNTED + name))
+        file = os.path.join(folder, UNCOUNTED + name)
+        own.__code__ = own.__code__.replace(co_filename=file)
         codes.add(own.__code__)
+        if file not in files:
+            files.add(file)
+            for each in on_new_file:
+                each()
     return wrapper
 
 

@@ -31,6 +31,7 @@ WATCHED = {
     "keras.src.engine.training": "keras_hooks",
     "tf_keras.src.engine.training": "keras_hooks",
     "tensorflow.python.util.deprecation": "hidden",
+    "tensorflow.python.util.tf_stack": "op_stacks",
     "tensorflow": "imported",
 }
 

@@ -23,14 +23,18 @@ def _begin() -> None:
     sys.path_importer_cache.pop(here, None)
     spool = os.environ.get("GPUDOCTOR_SPOOL")
     if spool and os.environ.get("GPUDOCTOR_OFF", "0") in ("", "0") and sys.version_info >= (3, 8):
+        import _imp
         from _frozen_importlib_external import SourceFileLoader
-        from _imp import _fix_co_filename  # what Python itself calls for a .pyc that was moved
 
         known = "__future__" in sys.modules
         file = os.path.join(os.path.dirname(here), "waiting.py")
         scope: Any = {"__name__": "_gpudoctor_waiting", "__file__": file}
         code: Any = SourceFileLoader("_gpudoctor_waiting", file).get_code("_gpudoctor_waiting")
-        _fix_co_filename(code, IMPORT_MACHINERY)
+        rename = getattr(
+            _imp, "_fix_co_filename", None
+        )  # with it Python itself names the code of a .pyc that was moved
+        if rename is not None:
+            rename(code, IMPORT_MACHINERY)
         exec(code, scope)  # noqa: S102  # our own file; importing it would need our folder on the path
         scope["wait_for_tensorflow"](spool)
         if not known:
