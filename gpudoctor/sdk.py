@@ -71,11 +71,13 @@ from gpudoctor.model.software import Library, Python, TensorFlow
 from gpudoctor.model.threshold import Limits, Threshold
 from gpudoctor.model.views import Devices, Driver, Environment, Gpus, Libraries, Packages, cc_number
 from gpudoctor.model.weight import BROKEN, Weight, weigh_faulty, weigh_unusable
+from gpudoctor.model.words import Action, Risk
 
 __all__ = [
     "BROKEN",
     "HIGHLY",
     "MODERATELY",
+    "Action",
     "Arm",
     "Breakdown",
     "CallGroup",
@@ -125,6 +127,7 @@ __all__ = [
     "Probe",
     "ProbeChild",
     "Python",
+    "Risk",
     "Run",
     "Scheduler",
     "Settings",

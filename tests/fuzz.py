@@ -28,6 +28,7 @@ from gpudoctor.logs.facts import snapshot_of
 from gpudoctor.logs.intake import events_in
 from gpudoctor.logs.stated import KEYS, read_facts
 from gpudoctor.model.report import Outcome, Report
+from gpudoctor.model.words import Level
 from gpudoctor.present.style import Style
 from gpudoctor.present.text import render
 
@@ -121,7 +122,7 @@ def judge_machine(data: bytes, text: bytes) -> None:
     except SnapshotError as error:
         refuse_if_obeyed(str(error))
         return
-    level = "standard" if snapshot.probe is not None else "quick"
+    level: Level = "standard" if snapshot.probe is not None else "quick"
     sound(diagnose(snapshot, CHECKS, level=level))
     sound(judge_text(overlaid(snapshot, snapshot_of(tuple(events_in(io.BytesIO(text))))), CHECKS))
     load_snapshot(dumps(snapshot_to_builtins(snapshot)).encode())

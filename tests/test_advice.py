@@ -15,6 +15,7 @@ from gpudoctor.diagnose.engine import diagnose
 from gpudoctor.diagnose.summary import primary_of
 from gpudoctor.knowledge import claims, tensorflow_releases, versions
 from gpudoctor.model.finding import Finding, Fix, Severity
+from gpudoctor.model.words import Level
 from gpudoctor.testing import load_machine
 
 MACHINES = sorted(each for each in (Path(__file__).parents[1] / "fixtures" / "machines").iterdir() if each.is_dir())
@@ -45,7 +46,7 @@ def all_findings() -> tuple[tuple[str, str, Finding], ...]:
     rows: list[tuple[str, str, Finding]] = []
     for folder in MACHINES:
         snapshot = load_machine(folder)
-        level = "quick" if snapshot.probe is None else "standard"
+        level: Level = "quick" if snapshot.probe is None else "standard"
         own = snapshot.tensorflow.version if snapshot.tensorflow is not None else ""
         findings = diagnose(snapshot, checks, level=level).findings
         rows += [(folder.name, own if isinstance(own, str) else "", each) for each in findings]

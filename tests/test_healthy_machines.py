@@ -13,6 +13,7 @@ from gpudoctor.diagnose.engine import diagnose
 from gpudoctor.model.finding import Severity
 from gpudoctor.model.report import Report, Status
 from gpudoctor.model.snapshot import Snapshot
+from gpudoctor.model.words import Level
 from gpudoctor.testing import load_machine
 
 MACHINES = sorted(each for each in (Path(__file__).parents[1] / "fixtures" / "machines").iterdir() if each.is_dir())
@@ -36,11 +37,11 @@ each_healthy = pytest.mark.parametrize("folder", HEALTHY, ids=lambda each: each.
 each_machine = pytest.mark.parametrize("folder", MACHINES, ids=lambda each: each.name)
 
 
-def report_of(snapshot: Snapshot, *, level: str) -> Report:
+def report_of(snapshot: Snapshot, *, level: Level) -> Report:
     return diagnose(snapshot, registry.load().checks, level=level)
 
 
-def level_of(snapshot: Snapshot) -> str:
+def level_of(snapshot: Snapshot) -> Level:
     return "quick" if snapshot.probe is None else "standard"
 
 

@@ -18,6 +18,7 @@ from gpudoctor.diagnose import registry
 from gpudoctor.diagnose.engine import diagnose
 from gpudoctor.model.finding import Severity
 from gpudoctor.model.report import Report
+from gpudoctor.model.words import Level
 from gpudoctor.testing import load_machine
 
 if sys.version_info >= (3, 11):
@@ -38,7 +39,7 @@ each_machine = pytest.mark.parametrize("folder", MACHINES, ids=lambda each: each
 
 def report_of(folder: Path) -> Report:
     snapshot = load_machine(folder)
-    level = "standard" if snapshot.probe is not None else "quick"
+    level: Level = "standard" if snapshot.probe is not None else "quick"
     return diagnose(snapshot, registry.load().checks, level=level)
 
 

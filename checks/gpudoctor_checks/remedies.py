@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from gpudoctor.sdk import (
+    Action,
     Driver,
     Fix,
     Gain,
@@ -91,10 +92,11 @@ def install_driver(capabilities: Sequence[int], host: Host | None, *, gain: Gain
     wsl = host is not None and either(host.wsl, False)
     container = host is not None and either(host.container, "none") != "none"
     where = "on Windows, not inside WSL" if wsl else "on the host, not in the container" if container else ""
+    action: Action = "command"
     if not where and system.startswith(("ubuntu", "linux mint", "pop")):
-        action, text = "command", f"sudo apt install nvidia-driver-{branch} && sudo reboot"
+        text = f"sudo apt install nvidia-driver-{branch} && sudo reboot"
     elif not where and system.startswith(("red hat", "rhel", "rocky", "almalinux", "centos")):
-        action, text = "command", f"sudo dnf module install nvidia-driver:{branch}-dkms && sudo reboot"
+        text = f"sudo dnf module install nvidia-driver:{branch}-dkms && sudo reboot"
     else:
         action, text = (
             "manual",

@@ -18,6 +18,7 @@ from gpudoctor.sdk import (
     Host,
     Log,
     LogEvent,
+    Risk,
     Severity,
     TensorFlow,
     Trial,
@@ -77,7 +78,7 @@ def command(
     *,
     why: str,
     minutes: float = 2,
-    risk: str = "low",
+    risk: Risk = "low",
     release: str | None = None,
 ) -> Fix:
     """Return a fix without which nothing works, as a command to copy; `release`: the TensorFlow that it installs."""
@@ -93,7 +94,12 @@ def command(
     )
 
 
-def by_hand(name: str, title: str, text: str, *, why: str, minutes: float = 10, risk: str = "low") -> Fix:
+def newest(name: str, title: str, run: str, *, why: str, minutes: float = 2, risk: Risk = "low") -> Fix:
+    """Return how to install the newest release that finds its own CUDA; `run` has {} for what pip is asked for."""
+    return command(name, title, run.format(AND_CUDA), why=why, minutes=minutes, risk=risk, release=NEWEST)
+
+
+def by_hand(name: str, title: str, text: str, *, why: str, minutes: float = 10, risk: Risk = "low") -> Fix:
     """Return a fix that has to be done by hand."""
     return replace(command(name, title, text, why=why, minutes=minutes, risk=risk), action="manual")
 

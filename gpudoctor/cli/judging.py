@@ -20,6 +20,7 @@ from gpudoctor.diagnose.registry import AnyCheck, Registry
 from gpudoctor.diagnose.selection import select
 from gpudoctor.diagnose.tuning import no_such, tuned
 from gpudoctor.model.report import Report
+from gpudoctor.model.words import FailOn
 
 
 class Judging:
@@ -43,7 +44,7 @@ class Judging:
         return select(self.known.checks, chosen=chosen, ignored=self._arguments.ignore or self.settings.ignore)
 
     @property
-    def fail_on(self) -> str:
+    def fail_on(self) -> FailOn:
         """Return the lowest severity that counts."""
         return self._arguments.fail_on or self.settings.fail_on
 

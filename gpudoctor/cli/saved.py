@@ -8,7 +8,7 @@ from gpudoctor.cli.read_file import read_bounded
 from gpudoctor.codec import MAX_SNAPSHOT_BYTES, load_snapshot
 from gpudoctor.errors import SnapshotError
 from gpudoctor.model.missing import either
-from gpudoctor.model.snapshot import QUICK_HAS_NO_PROBE, Snapshot
+from gpudoctor.model.snapshot import Snapshot
 from gpudoctor.model.words import Level
 from gpudoctor.redaction import redact
 
@@ -38,10 +38,4 @@ def read_snapshot(path: str, *, identifiers: bool = False) -> Saved:
     snapshot = load_snapshot(data, name=path)
     snapshot = snapshot if identifiers else redact(snapshot)
     python = either(snapshot.python.executable, "?") if snapshot.python is not None else "?"
-    return Saved(snapshot=snapshot, level=_level(snapshot), python=python)
-
-
-def _level(snapshot: Snapshot) -> str:
-    """Return the level: without a probe it is quick, unless the snapshot says that a probe was due and why none ran."""
-    why = snapshot.missing.get("probe", QUICK_HAS_NO_PROBE)
-    return "quick" if snapshot.probe is None and why == QUICK_HAS_NO_PROBE else "standard"
+    return Saved(snapshot=snapshot, level=snapshot.level, python=python)

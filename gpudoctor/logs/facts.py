@@ -22,10 +22,11 @@ from gpudoctor.model.missing import Maybe, Missing
 from gpudoctor.model.observed import Log, LogEvent
 from gpudoctor.model.snapshot import Snapshot
 from gpudoctor.model.software import Python, TensorFlow
+from gpudoctor.model.words import BuildOrigin, word
 
 CORES = re.compile(r"(?i)(?<![\w.-])(\d{1,4})(?:\s?(?:v?cpus?|cores?|threads)\b|\s*$)")
-STATED = "stated"  # the kind of the event that carries what was said and has no place of its own in the snapshot
 TOLD_BESIDE = ("container", AT_MOST)  # what events of another kind tell of the machine
+STATED = "stated"  # the kind of the event that carries what was said and has no place of its own in the snapshot
 NOT_SAID = Missing("not said")
 # The last release with a CUDA build for native Windows is 2.10 (tensorflow.org/install/pip)
 FIRST_CPU_ONLY_ON_WINDOWS = "2.11"
@@ -72,7 +73,9 @@ def snapshot_of(events: Iterable[LogEvent], stated: Mapping[str, str] | None = N
         host=host,
         nvml=_nvml(facts),
         cuda=Cuda(library_version=facts["libcuda"]) if facts.get("libcuda") else None,
-        scheduler=Scheduler(kind=facts["scheduler"]) if facts.get("scheduler") else None,
+        scheduler=None
+        if (scheduler := word(facts.get("scheduler", ""), SCHEDULERS)) is None
+        else Scheduler(kind=scheduler),
         kernel=_kernel(facts),
         gpus=gpus or (() if facts.get("gpu") == NONE else None),
         python=Python(version=facts["python"], manager=_manager(facts)) if facts.get("python") else None,
@@ -162,7 +165,7 @@ def _gpus(facts: Mapping[str, str], events: Iterable[LogEvent]) -> tuple[Gpu, ..
         return ()
     named = machine_text.named_gpus(facts["gpu"], wanted) if facts.get("gpu") else _in_text(events)
     cc = facts.get("compute_capability", "")
-    mode = facts.get("compute_mode", "").lower()
+    mode = word(facts.get("compute_mode", "").lower(), MODES)
     mig = truth(facts.get("mig", ""))
     return tuple(
         Gpu(
@@ -234,7 +237,7 @@ def _tensorflow(facts: Mapping[str, str], host: Host | None) -> TensorFlow | Non
     )
 
 
-def _origin(facts: Mapping[str, str]) -> str:
+def _origin(facts: Mapping[str, str]) -> BuildOrigin:
     image = facts.get("container_image", "").lower()
     if facts.get("image") == "ngc" or "nvcr.io" in image or facts.get("tf_package") == "nvidia-tensorflow":
         return "ngc"

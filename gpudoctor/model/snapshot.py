@@ -11,6 +11,7 @@ from gpudoctor.model.observed import Log, Probe
 from gpudoctor.model.record import dataclass
 from gpudoctor.model.run import Run
 from gpudoctor.model.software import Library, Python, TensorFlow
+from gpudoctor.model.words import Level
 
 SCHEMA_VERSION = 1
 QUICK_HAS_NO_PROBE = "not run (level quick)"  # `missing["probe"]`: the level did not promise a probe
@@ -42,6 +43,12 @@ class Snapshot:
     run: Run | None = None
     missing: Mapping[str, str] = field(default_factory=dict[str, str])
     timings_s: Mapping[str, float] = field(default_factory=dict[str, float])
+
+    @property
+    def level(self) -> Level:
+        """Return how far was examined: without a probe quick, unless one was due and it says why none ran."""
+        why = self.missing.get("probe", QUICK_HAS_NO_PROBE)
+        return "quick" if self.probe is None and why == QUICK_HAS_NO_PROBE else "standard"
 
     def why_missing(self, group: str) -> str:
         """Return why a group is None."""

@@ -6,7 +6,10 @@ no error. A document with a word outside of these is refused when it is read.
 
 from __future__ import annotations
 
-from typing import Literal, get_args
+from collections.abc import Iterable
+from typing import Literal, TypeVar, get_args
+
+Word = TypeVar("Word", bound=str)
 
 Level = Literal["quick", "standard", "full"]
 ReportLevel = Literal["quick", "standard", "full", "run", "none"]  # run: a recorded run was judged; none: nothing was
@@ -58,3 +61,8 @@ WORDS: frozenset[str] = frozenset(
     )
     for word in get_args(vocabulary)
 )
+
+
+def word(text: str, vocabulary: Iterable[Word]) -> Word | None:
+    """Return the text as a word of the vocabulary, None where it is none of it."""
+    return next((each for each in vocabulary if each == text), None)

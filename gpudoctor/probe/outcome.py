@@ -82,7 +82,7 @@ def ended(ending: Ending, asked: Collection[str]) -> dict[str, Trial]:
 
 
 def _broken(name: str, ending: Ending) -> Trial:
-    status: TrialStatus = ending.fate if ending.fate == "timeout" or ending.fate == "oom" else "crashed"
+    status: TrialStatus = ending.fate if ending.fate in ("timeout", "oom") else "crashed"
     notes = ("ptx-jit",) if ending.compiling else ()
     return Trial(name=name, status=status, reason=ending.reason, device=Missing(status), notes=notes)
 

@@ -28,6 +28,7 @@ from gpudoctor.model.run import (
     Tracings,
 )
 from gpudoctor.model.snapshot import Snapshot
+from gpudoctor.model.words import ChangeKind
 from tests.checks.case import Case
 from tests.checks.machines import GIB, broken, changed, healthy_h100, with_trial, without
 from tests.checks.trials import trained
@@ -66,7 +67,7 @@ def make_steps(*, waits: float = 0.02, host: float = 0.0, gpu: bool = False, **m
 
 
 def make_pipeline(
-    *, python: str = "", name: str = "Map", batch_s: float = 0.015, kinds: tuple[str, ...] = ()
+    *, python: str = "", name: str = "Map", batch_s: float = 0.015, kinds: tuple[ChangeKind, ...] = ()
 ) -> Pipeline:
     """Return shuffle, map, batch, prefetch, with a map that takes that long for a batch."""
     slow = Stage(

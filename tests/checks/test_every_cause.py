@@ -10,6 +10,7 @@ import pytest
 from gpudoctor.diagnose import registry
 from gpudoctor.diagnose.engine import diagnose
 from gpudoctor.knowledge import causes
+from gpudoctor.model.words import Level
 from gpudoctor.testing import load_machine
 
 MACHINES = sorted(each for each in (Path(__file__).parents[2] / "fixtures" / "machines").iterdir() if each.is_dir())
@@ -24,7 +25,7 @@ def found() -> dict[str, dict[str, bool]]:
     machines: dict[str, dict[str, bool]] = {}
     for folder in MACHINES:
         snapshot = load_machine(folder)
-        level = "quick" if snapshot.probe is None else "standard"
+        level: Level = "quick" if snapshot.probe is None else "standard"
         findings = diagnose(snapshot, checks, level=level).findings
         for finding in findings:
             leads = findings[0].cause == finding.cause or causes.explains(findings[0].cause, finding.cause)

@@ -10,6 +10,7 @@ from gpudoctor.model.finding import Finding, Severity
 from gpudoctor.model.observed import LogEvent, Trial
 from gpudoctor.model.report import Outcome
 from gpudoctor.model.snapshot import Snapshot
+from gpudoctor.model.words import TrialStatus
 from gpudoctor.testing import judge
 from gpudoctor_checks.memory.fragmentation import FEWER_SHAPES, fragmented
 from tests.checks.case import Case
@@ -27,7 +28,7 @@ def an_oom(shortage: str = "fragmentation", *, dump: str = "complete", allocator
     )
 
 
-def the_trial(status: str = "ok", reason: str = "") -> Trial:
+def the_trial(status: TrialStatus = "ok", reason: str = "") -> Trial:
     figures = {"fragmentation_share": 0.61, "total_free_bytes": 2e8, "largest_free_bytes": 7.8e7, "methods_agree": 1.0}
     return Trial(name="fragmentation", status=status, reason=reason, device="GPU", values=figures)
 
@@ -94,7 +95,7 @@ def test_an_allocator_that_keeps_back_a_free_block_is_a_finding() -> None:
 
 
 @pytest.mark.parametrize("status", ["inconclusive", "crashed", "refused", "unsupported"])
-def test_a_trial_that_did_not_answer_is_not_a_pass(status: str) -> None:
+def test_a_trial_that_did_not_answer_is_not_a_pass(status: TrialStatus) -> None:
     trial = broken("fragmentation", status=status)
     assert judge(fragmented, a_machine(trial)).status is Outcome.INCONCLUSIVE
 

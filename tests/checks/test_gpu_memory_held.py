@@ -9,6 +9,7 @@ from gpudoctor.model.gpu import Gpu, GpuProcess, Memory
 from gpudoctor.model.missing import Missing
 from gpudoctor.model.report import Outcome
 from gpudoctor.model.snapshot import Snapshot
+from gpudoctor.model.words import HolderKind
 from gpudoctor.testing import judge
 from gpudoctor_checks.memory.gpu_memory_held import held
 from tests.checks.case import Case
@@ -26,7 +27,9 @@ from tests.checks.machines import (
 )
 
 
-def a_process(share_mib: int, *, own: bool, kind: str = "compute", name: str = "python", pid: int = 812) -> GpuProcess:
+def a_process(
+    share_mib: int, *, own: bool, kind: HolderKind = "compute", name: str = "python", pid: int = 812
+) -> GpuProcess:
     return GpuProcess(pid=pid, kind=kind, memory_bytes=share_mib * MIB, name=name, own=own, command="train.py --secret")
 
 

@@ -10,13 +10,14 @@ from gpudoctor.model.finding import Finding, Severity
 from gpudoctor.model.observed import Trial
 from gpudoctor.model.report import Outcome
 from gpudoctor.model.snapshot import Snapshot
+from gpudoctor.model.words import Processor
 from gpudoctor.testing import judge
 from gpudoctor_checks.numerics.gradients_wrong import wrong
 from tests.checks.case import Case
 from tests.checks.machines import broken, healthy_h100, refused, trained, with_trial, without, without_probe
 
 
-def a_comparison(reason: str = "", *, device: str = "GPU") -> Trial:
+def a_comparison(reason: str = "", *, device: Processor = "GPU") -> Trial:
     return Trial(
         name="gradcheck",
         status="failed" if reason else "ok",

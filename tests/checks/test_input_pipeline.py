@@ -9,6 +9,7 @@ from gpudoctor.model.machine import Cpu
 from gpudoctor.model.observed import Arm, Comparison, Trial
 from gpudoctor.model.report import Outcome
 from gpudoctor.model.snapshot import Snapshot
+from gpudoctor.model.words import Processor, TrialStatus
 from gpudoctor.testing import judge
 from gpudoctor_checks.input.input_pipeline import limits
 from tests.checks.case import Case
@@ -18,7 +19,7 @@ Ratios = dict[tuple[str, str], float]
 NOTHING = 0.95  # a ratio whose whole interval lies below the bar
 
 
-def a_trial(name: str, ratios: Ratios, *, device: str = "GPU", half: float = 0.05) -> Trial:
+def a_trial(name: str, ratios: Ratios, *, device: Processor = "GPU", half: float = 0.05) -> Trial:
     return Trial(
         name=name,
         device=device,
@@ -30,7 +31,7 @@ def a_trial(name: str, ratios: Ratios, *, device: str = "GPU", half: float = 0.0
     )
 
 
-def prefetch(injected: float, by_hand: float, *, device: str = "GPU", half: float = 0.05) -> Trial:
+def prefetch(injected: float, by_hand: float, *, device: Processor = "GPU", half: float = 0.05) -> Trial:
     ratios = {("default", "none"): injected, ("explicit", "none"): by_hand}
     return a_trial("prefetch", ratios, device=device, half=half)
 
@@ -107,7 +108,7 @@ def test_noise_is_inconclusive_and_not_a_pass() -> None:
 
 
 @pytest.mark.parametrize("status", ["refused", "crashed", "timeout", "inconclusive"])
-def test_trials_that_did_not_end_are_not_a_pass(status: str) -> None:
+def test_trials_that_did_not_end_are_not_a_pass(status: TrialStatus) -> None:
     verdict = judge(limits, a_machine(broken("prefetch", status=status), broken("map", status=status)))
     assert verdict.status is Outcome.INCONCLUSIVE
     assert "prefetch" in verdict.reason

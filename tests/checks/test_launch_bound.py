@@ -10,13 +10,14 @@ from gpudoctor.model.finding import Finding, Severity
 from gpudoctor.model.observed import Arm, Trial
 from gpudoctor.model.report import Outcome
 from gpudoctor.model.snapshot import Snapshot
+from gpudoctor.model.words import Processor
 from gpudoctor.testing import judge
 from gpudoctor_checks.compute.launch_bound import bound
 from tests.checks.case import Case
 from tests.checks.machines import broken, healthy_h100, with_trial, without_probe
 
 
-def a_ladder(rates: dict[int, float], *, device: str = "GPU") -> Trial:
+def a_ladder(rates: dict[int, float], *, device: Processor = "GPU") -> Trial:
     arms = tuple(Arm(name=str(size), steps=30, step_s=size / rate, examples_per_s=rate) for size, rate in rates.items())
     return Trial(name="batch_ladder", device=device, arms=arms, values={"best_examples_per_s": max(rates.values())})
 

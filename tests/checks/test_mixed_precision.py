@@ -10,6 +10,7 @@ from gpudoctor.model.finding import Finding, Grade, Severity
 from gpudoctor.model.observed import Trial
 from gpudoctor.model.report import Outcome
 from gpudoctor.model.snapshot import Snapshot
+from gpudoctor.model.words import Processor
 from gpudoctor.testing import judge
 from gpudoctor_checks.compute.mixed_precision import pays
 from tests.checks.case import Case
@@ -27,7 +28,7 @@ from tests.checks.machines import (
 )
 
 
-def the_trial(speedup: float, *, half: float = 0.05, device: str = "GPU") -> Trial:
+def the_trial(speedup: float, *, half: float = 0.05, device: Processor = "GPU") -> Trial:
     return paired("precision", "mixed", "float32", speedup=speedup, half=half, device=device)
 
 

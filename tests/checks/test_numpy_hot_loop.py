@@ -8,13 +8,14 @@ from gpudoctor.model.finding import Finding, Grade, Severity
 from gpudoctor.model.observed import Trial
 from gpudoctor.model.report import Outcome
 from gpudoctor.model.snapshot import Snapshot
+from gpudoctor.model.words import Processor, TrialStatus
 from gpudoctor.testing import judge
 from gpudoctor_checks.input.numpy_hot_loop import cost
 from tests.checks.case import Case
 from tests.checks.machines import broken, healthy_h100, paired, with_trial, without_probe
 
 
-def the_trial(speedup: float, *, half: float = 0.05, device: str = "GPU") -> Trial:
+def the_trial(speedup: float, *, half: float = 0.05, device: Processor = "GPU") -> Trial:
     return paired("numpy_loop", "tensor_ops", "numpy", speedup=speedup, half=half, device=device)
 
 
@@ -49,7 +50,7 @@ def test_an_interval_that_reaches_the_bar_proves_nothing() -> None:
 
 
 @pytest.mark.parametrize("status", ["refused", "crashed", "timeout", "unsupported"])
-def test_a_trial_that_did_not_end_is_not_a_pass(status: str) -> None:
+def test_a_trial_that_did_not_end_is_not_a_pass(status: TrialStatus) -> None:
     assert judge(cost, a_machine(broken("numpy_loop", status=status))).status is Outcome.INCONCLUSIVE
 
 

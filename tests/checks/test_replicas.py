@@ -9,6 +9,7 @@ import pytest
 from gpudoctor.model.observed import Trial
 from gpudoctor.model.report import Outcome
 from gpudoctor.model.snapshot import Snapshot
+from gpudoctor.model.words import TrialStatus
 from gpudoctor.testing import judge
 from gpudoctor_checks.distribution.replicas import together
 from tests.checks.case import Case
@@ -41,7 +42,7 @@ def test_wrong_gradients_are_told_with_their_figure() -> None:
 
 
 @pytest.mark.parametrize("status", ["crashed", "timeout"])
-def test_a_trial_that_does_not_end_points_at_the_exchange(status: str) -> None:
+def test_a_trial_that_does_not_end_points_at_the_exchange(status: TrialStatus) -> None:
     (finding,) = judge(together, a_machine(broken("replicas", status=status))).findings
     assert finding.fixes[0].id == "nccl-debug"
 

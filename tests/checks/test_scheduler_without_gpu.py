@@ -9,6 +9,7 @@ from gpudoctor.model.machine import Scheduler
 from gpudoctor.model.missing import Missing
 from gpudoctor.model.report import Outcome
 from gpudoctor.model.snapshot import Snapshot
+from gpudoctor.model.words import SchedulerKind
 from gpudoctor.testing import judge
 from gpudoctor_checks.driver.scheduler_without_gpu import granted_none
 from tests.checks.case import Case
@@ -19,12 +20,12 @@ from tests.checks.trials import on_cpu, trained
 NO_JOB = Missing("no job")
 
 
-def a_job(kind: str, granted: int | Missing, *, machine: Snapshot | None = None) -> Snapshot:
+def a_job(kind: SchedulerKind, granted: int | Missing, *, machine: Snapshot | None = None) -> Snapshot:
     job = Scheduler(kind=kind, allocated_gpus=granted, job="4711")
     return with_trial(changed(machine or no_gpu_machine(), scheduler=job), on_cpu())
 
 
-def a_login_node(installed: str = "slurm") -> Snapshot:
+def a_login_node(installed: SchedulerKind = "slurm") -> Snapshot:
     scheduler = Scheduler(kind="none", allocated_gpus=NO_JOB, job=NO_JOB, installed=installed)
     return with_trial(changed(no_gpu_machine(), scheduler=scheduler), on_cpu())
 
@@ -60,7 +61,7 @@ def test_a_job_without_a_gpu_on_a_node_that_has_some_is_an_error() -> None:
         ("sge", "qrsh -l gpu=1"),
     ],
 )
-def test_a_login_node_is_told_its_own_schedulers_command(kind: str, command: str) -> None:
+def test_a_login_node_is_told_its_own_schedulers_command(kind: SchedulerKind, command: str) -> None:
     (finding,) = judge(granted_none, a_login_node(kind)).findings
     assert "login node" in finding.summary
     assert finding.fixes[0].text.startswith(command)
@@ -98,7 +99,7 @@ def test_a_pod_that_tells_of_no_gpu_and_has_none_is_a_note() -> None:
 
 
 @pytest.mark.parametrize("kind", ["slurm", "pbs", "lsf", "sge"])
-def test_a_job_that_tells_nothing_and_whose_cuda_finds_no_device_was_likely_granted_none(kind: str) -> None:
+def test_a_job_that_tells_nothing_and_whose_cuda_finds_no_device_was_likely_granted_none(kind: SchedulerKind) -> None:
     hidden = changed(healthy_h100(), cuda={"cu_init": 100, "devices": ()})
     (finding,) = judge(granted_none, a_job(kind, Missing("not told"), machine=hidden)).findings
     assert (finding.severity, finding.confidence) == (Severity.ERROR, 0.6)

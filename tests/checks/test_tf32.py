@@ -9,6 +9,7 @@ import pytest
 from gpudoctor.model.finding import Severity
 from gpudoctor.model.observed import Trial
 from gpudoctor.model.report import Outcome
+from gpudoctor.model.words import Processor
 from gpudoctor.testing import judge
 from gpudoctor_checks.compute.tf32 import rounded
 from tests.checks.case import Case
@@ -16,7 +17,7 @@ from tests.checks.machines import healthy_h100, healthy_t4, with_env, with_trial
 from tests.checks.trials import broken, trained
 
 
-def compared(error: float, *, device: str = "GPU") -> Trial:
+def compared(error: float, *, device: Processor = "GPU") -> Trial:
     return replace(trained("gradcheck", device=device), values={"float32.max_relative_error": error, "tolerance": 1e-2})
 
 

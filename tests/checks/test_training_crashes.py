@@ -12,6 +12,7 @@ from gpudoctor.model.finding import Severity
 from gpudoctor.model.observed import LogEvent
 from gpudoctor.model.report import Outcome, Report, Status
 from gpudoctor.model.snapshot import Snapshot
+from gpudoctor.model.words import TrialStatus
 from gpudoctor.testing import judge
 from gpudoctor_checks.tensorflow.training_crashes import crashes
 from tests.checks.case import Case
@@ -47,7 +48,7 @@ CASE = Case(
 
 @pytest.mark.parametrize("machine", [healthy_t4(), healthy_h100()], ids=["T4", "H100"])
 @pytest.mark.parametrize("status", ["crashed", "timeout", "oom"])
-def test_a_machine_on_which_training_ends_badly_is_broken(machine: Snapshot, status: str) -> None:
+def test_a_machine_on_which_training_ends_badly_is_broken(machine: Snapshot, status: TrialStatus) -> None:
     judged = report(with_trial(machine, broken(status=status, reason="signal 11")))
     assert judged.summary.status is Status.BROKEN
     assert (judged.findings[0].code, judged.findings[0].severity) == ("GD331", Severity.ERROR)

@@ -6,12 +6,13 @@ from dataclasses import replace
 
 from gpudoctor.model.missing import Missing
 from gpudoctor.model.observed import Arm, Comparison, Trial
+from gpudoctor.model.words import Processor, TrialStatus
 
 MIB = 1024 * 1024
 
 
 def trained(
-    name: str = "baseline", *, device: str = "GPU", step_s: float = 0.0011, arm: str = "", device_name: str = ""
+    name: str = "baseline", *, device: Processor = "GPU", step_s: float = 0.0011, arm: str = "", device_name: str = ""
 ) -> Trial:
     """Return a trial of one arm that trained well on that device."""
     return Trial(
@@ -38,7 +39,7 @@ def on_cpu(step_s: float = 0.0051) -> Trial:
     return trained(device="CPU", step_s=step_s)
 
 
-def broken(name: str = "baseline", *, status: str = "crashed", reason: str = "") -> Trial:
+def broken(name: str = "baseline", *, status: TrialStatus = "crashed", reason: str = "") -> Trial:
     """Return a trial that did not end well; no device is known."""
     return Trial(name=name, status=status, reason=reason or f"the child {status}", device=Missing(status))
 
@@ -49,7 +50,14 @@ def refused(name: str = "baseline", *, reason: str = "the GPU is busy; use --for
 
 
 def paired(
-    name: str, fast: str, slow: str, *, speedup: float, half: float = 0.05, step_s: float = 0.004, device: str = "GPU"
+    name: str,
+    fast: str,
+    slow: str,
+    *,
+    speedup: float,
+    half: float = 0.05,
+    step_s: float = 0.004,
+    device: Processor = "GPU",
 ) -> Trial:
     """Return a trial of two paired arms whose speed-up lies in speedup +- half."""
     return Trial(

@@ -13,6 +13,7 @@ import pytest
 from gpudoctor.model.gpu import Clocks, Ecc, Gpu, GpuProcess, Memory, Pcie, Power, Utilization
 from gpudoctor.model.machine import Nvml
 from gpudoctor.model.missing import Missing
+from gpudoctor.model.words import HolderKind
 from tests.collect.asking import ALL, ask_nvml, named
 from tests.fake_nvml.figures import Figures
 from tests.fakes import SCENARIOS
@@ -139,7 +140,7 @@ def _truth(figures: Figures, index: int, processes: tuple[GpuProcess, ...]) -> G
     )
 
 
-def _unseen(pid: int, kind: str, memory_bytes: int | Missing) -> GpuProcess:
+def _unseen(pid: int, kind: HolderKind, memory_bytes: int | Missing) -> GpuProcess:
     no = Missing("no such process to be seen from here")
     return GpuProcess(pid=pid, kind=kind, memory_bytes=memory_bytes, name=no, user=no, command=no, own=no, notebook=no)
 

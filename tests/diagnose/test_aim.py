@@ -14,10 +14,11 @@ from gpudoctor.model.finding import Finding, Fix, Gain, Grade, Severity
 from gpudoctor.model.machine import Host, Scheduler
 from gpudoctor.model.missing import Missing
 from gpudoctor.model.software import Python
+from gpudoctor.model.words import Action
 from tests.checks.machines import changed, healthy_t4
 
 
-def command(text: str, executable: str, *, chosen_by: str = "--python", action: str = "command") -> str:
+def command(text: str, executable: str, *, chosen_by: str = "--python", action: Action = "command") -> str:
     fix = Fix(id="x", title="x", action=action, text=text, gain=Gain(grade=Grade.UNPROVEN))
     finding = Finding(summary="x.", severity=Severity.ERROR, confidence=1, basis="x", fixes=(fix,))
     return aim([finding], Python(executable=executable, chosen_by=chosen_by))[0].fixes[0].text

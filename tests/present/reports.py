@@ -5,6 +5,7 @@ from __future__ import annotations
 from gpudoctor.model.finding import Evidence, Finding, Fix, Gain, Grade, Location, Severity
 from gpudoctor.model.report import Coverage, Outcome, Plugin, Report, Status, Summary, Verdict
 from gpudoctor.model.snapshot import Snapshot
+from gpudoctor.model.words import FailOn
 
 HOSTILE = (
     "\x1b[31mred\x1b]0;title\x07 \x9b2J \u202egnp.exe \u2028 \ufffe \ud800 \x00 "
@@ -49,7 +50,7 @@ def verdict(code: str, status: Outcome, reason: str = "") -> Verdict:
     )
 
 
-def report(words: str = "", *, fail_on: str = "error") -> Report:
+def report(words: str = "", *, fail_on: FailOn = "error") -> Report:
     """Return a report with every outcome, and `words` wherever a foreign text can stand."""
     findings = (
         finding("GD101", Severity.ERROR, words),

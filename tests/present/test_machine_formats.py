@@ -14,6 +14,7 @@ import xmlschema
 
 from gpudoctor.diagnose.gate import THRESHOLD, counts
 from gpudoctor.model.report import Report
+from gpudoctor.model.words import FailOn
 from gpudoctor.present import formats
 from gpudoctor.present.github import annotation
 from tests.present.reports import HOSTILE, report
@@ -56,7 +57,7 @@ def test_junit_has_one_case_a_check_and_keeps_the_outcomes_apart() -> None:
 
 
 @pytest.mark.parametrize("fail_on", THRESHOLD)
-def test_a_case_fails_exactly_when_its_finding_counts(fail_on: str) -> None:
+def test_a_case_fails_exactly_when_its_finding_counts(fail_on: FailOn) -> None:
     judged = report(fail_on=fail_on)
     failed = {name.split()[0] for name, case in junit(judged).items() if kind(case) == "failure"} - {"expectation"}
     assert failed == {each.code for each in judged.findings if counts(each, fail_on)}

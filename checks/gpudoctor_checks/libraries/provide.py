@@ -8,10 +8,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from gpudoctor.sdk import (
+    Action,
     Fix,
     Library,
     Missing,
     Packages,
+    Risk,
     TensorFlow,
     cudnn_releases,
     either,
@@ -45,9 +47,9 @@ def _fix(
     title: str,
     text: str,
     *,
-    action: str = "command",
+    action: Action = "command",
     minutes: float = 2,
-    risk: str = "low",
+    risk: Risk = "low",
     release: str | None = None,
 ) -> Fix:
     return Fix(

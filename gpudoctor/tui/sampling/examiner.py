@@ -26,6 +26,7 @@ from gpudoctor.examine.machine import Examined, Request, examine_here
 from gpudoctor.model.finding import Severity
 from gpudoctor.model.missing import either
 from gpudoctor.model.report import Report
+from gpudoctor.model.words import Level
 from gpudoctor.redaction import redact
 from gpudoctor.tui.messages import Progress
 from gpudoctor.tui.sampling.wire import send
@@ -86,13 +87,13 @@ def _moved(words: Sequence[str]) -> dict[str, dict[str, float]]:
     return moved
 
 
-def _saved(path: str) -> tuple[str, Examined]:
+def _saved(path: str) -> tuple[Level, Examined]:
     snapshot = redact(
         load_snapshot(_bytes_of(path), name=path)
     )  # somebody else's, perhaps, and a screenshot is a report
     python = either(snapshot.python.executable, "?") if snapshot.python is not None else "?"
     target = {"executable": python, "chosen_by": f"snapshot {path}"}
-    return "quick" if snapshot.probe is None else "standard", Examined(snapshot=snapshot, target=target)
+    return snapshot.level, Examined(snapshot=snapshot, target=target)
 
 
 def _examined(options: argparse.Namespace, checks: Sequence[AnyCheck]) -> Examined:
