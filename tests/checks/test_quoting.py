@@ -23,6 +23,8 @@ def test_a_requirement_keeps_what_it_may_hold() -> None:
 @pytest.mark.parametrize("shell", ["sh", "bash"])
 def test_a_list_of_folders_reaches_the_program_as_it_was_meant(shell: str) -> None:
     value = search_path(["/opt/a", "~/my libs", "~", "/x/$(id)", "~ada/lib"])
-    command = f"export LD_LIBRARY_PATH={value}; printf %s \"$LD_LIBRARY_PATH\""
-    shown = subprocess.run([shell, "-c", f"HOME=/home/me; {command}"], capture_output=True, text=True, check=True).stdout
+    command = f'export LD_LIBRARY_PATH={value}; printf %s "$LD_LIBRARY_PATH"'
+    shown = subprocess.run(
+        [shell, "-c", f"HOME=/home/me; {command}"], capture_output=True, text=True, check=True
+    ).stdout
     assert shown == "/opt/a:/home/me/my libs:/home/me:/x/$(id):~ada/lib"

@@ -19,19 +19,9 @@ import re
 from collections.abc import Iterator
 
 from gpudoctor.sdk import Evidence, Finding, Gpus, Host, Log, LogEvent, Severity, Trial, check, versions
+from gpudoctor_checks.distribution.hang_remedies import DEBUG, NEWER_NCCL, NO_IOMMU, NO_P2P
 from gpudoctor_checks.distribution.multi_gpu_hang import more_shared_memory
-from gpudoctor_checks.said import (
-    AND_CUDA,
-    NEWEST,
-    by_hand,
-    command,
-    container_of,
-    events,
-    log_finding,
-    stated,
-    unproven,
-    weigh_program,
-)
+from gpudoctor_checks.said import container_of, events, log_finding, stated, unproven, weigh_program
 
 LINES_AFTER = 12  # policy: a step that ends prints more than this after NCCL was chosen
 HANGS_BEFORE = "2.3.7"  # NCCL release notes 2.3.7: bootstrap hang through reused sockets fixed
@@ -40,34 +30,6 @@ STANDS = re.compile(r"\b(?:stuck|hangs?|hung|hanging|stalls?|stalled|freezes?|fr
 SEVERAL = re.compile(
     r"\b(?:two|three|four|eight|both|all|several|multiple|many|[2-9]|\d\d)\b[^.;]{0,20}\bGPUs\b|\bMirroredStrategy\b|\bmulti.?GPU\b",
     re.IGNORECASE,
-)
-DEBUG = command(
-    "nccl-debug",
-    "Let NCCL say what fails",
-    "NCCL_DEBUG=INFO python train.py 2>&1 | grep -E 'NCCL (WARN|INFO)' | tail -n 40",
-    why="it names the call and the transport",
-)
-NO_P2P = command(
-    "nccl-p2p-off",
-    "Try without peer-to-peer; then IOMMU off",
-    "export NCCL_P2P_DISABLE=1  # if it runs now: disable IOMMU (VT-d, AMD-Vi) or ACS in the BIOS",
-    why="transfers then go through host memory",
-    minutes=1,
-)
-NO_IOMMU = by_hand(
-    "iommu-off",
-    "Disable IOMMU translation or ACS",
-    "Disable VT-d/AMD-Vi (or ACS) in the BIOS, or boot with iommu=pt; then peer-to-peer works",
-    why="peer-to-peer between GPUs needs it",
-    risk="medium",
-)
-NEWER_NCCL = command(
-    "upgrade-nccl",
-    "Upgrade TensorFlow and its NCCL",
-    f"pip install {AND_CUDA}",
-    why="old NCCL releases hang at start; another cross-device op avoids them meanwhile",
-    minutes=20,
-    release=NEWEST,
 )
 
 

@@ -22,7 +22,7 @@ How to fix
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 from gpudoctor.sdk import (
     Cuda,
@@ -43,18 +43,15 @@ from gpudoctor.sdk import (
     cuda_toolkits,
     either,
     must_know,
-    tensorflow_releases,
     versions,
     weigh_faulty,
     weigh_unusable,
 )
-from gpudoctor_checks.installing import release_for
-from gpudoctor_checks.libraries.gpu_code import coverage, named
-from gpudoctor_checks.reach_driver import outlived, reach_driver, reachable
+from gpudoctor_checks.driver.driver_needed import need_ptx, of_the_cuda_build, of_the_gpu
+from gpudoctor_checks.reach_driver import reach_driver
 
 AFTERWARDS = 0.8  # certain for the build that will be needed, which is not installed yet
 FOR_LATER = "the CUDA build of this release"
-DRIVER = "install-driver"
 
 
 @check(
@@ -76,7 +73,7 @@ def too_old(
     """Ask for the driver of the CUDA major; where PTX is needed, for the driver that compiles it."""
     for_cuda: bool = must_know(tensorflow.is_cuda_build, "whether this build has CUDA")
     capabilities = devices.compute_capabilities if devices is not None else ()
-    later = "" if for_cuda else _of_the_cuda_build(tensorflow, host, driver, capabilities)
+    later = "" if for_cuda else of_the_cuda_build(tensorflow, host, driver, capabilities)
     if not for_cuda and (not later or isinstance(driver.version, Missing)):
         raise NotApplicable("a CPU-only build")
     version: str = must_know(driver.version, "the driver version")
@@ -86,7 +83,7 @@ def too_old(
     needed = cuda_toolkits.minimum_driver(runtime, windows=driver.windows_numbering)
     if needed is None:
         raise Inconclusive(f"no driver is known for CUDA {runtime}")
-    needs_ptx = _need_ptx(tensorflow, devices if for_cuda else None)
+    needs_ptx = need_ptx(tensorflow, devices if for_cuda else None)
     ptx = cuda_toolkits.ptx_driver(runtime, windows=driver.windows_numbering) if needs_ptx else None
     least = needed
     if not versions.at_least(version, needed):
@@ -98,12 +95,7 @@ def too_old(
         summary = f"Driver {version} cannot compile the PTX that {needs_ptx[0]} needs: {ptx} or newer can."
     else:
         return
-    fixes = reach_driver(least, driver, capabilities, tensorflow, host, python)
-    of_gpu = devices is not None and outlived(least, capabilities, windows=driver.windows_numbering)
-    if devices is not None and of_gpu:
-        summary = f"No driver for {named(devices, min(capabilities))} is new enough for CUDA {runtime}: {least} is needed."
-    yield Finding(
-        title="This GPU gets no driver for this TensorFlow" if of_gpu else "",
+    finding = Finding(
         summary=summary,
         severity=Severity.ERROR,
         confidence=weight.confidence,
@@ -115,30 +107,6 @@ def too_old(
             Evidence(label="needs for binary code", value=needed, source="NVIDIA CUDA Compatibility guide"),
             Evidence(label="needs for PTX", value=ptx or "not needed", source="CUDA toolkit release notes"),
         ),
-        fixes=fixes,
-        # CUDA left such a GPU out, too; where its last driver is not here yet, that one is a part of the cure
-        cause="gpu-filtered" if of_gpu and not any(each.id == DRIVER for each in fixes) else "",
+        fixes=reach_driver(least, driver, capabilities, tensorflow, host, python),
     )
-
-
-def _of_the_cuda_build(tensorflow: TensorFlow, host: Host | None, driver: Driver, capabilities: Sequence[int]) -> str:
-    """Return the CUDA of the build that should replace a CPU-only wheel: else its driver is too old a day later.
-
-    That is the build of this release, or for a GPU whose drivers all are too old for it, of the release advised instead.
-    """
-    linux = host is not None and either(host.os, "") == "linux" and either(host.arch, "") == "x86_64"
-    if not linux or either(tensorflow.origin, "") != "official_wheel":
-        return ""
-    release = tensorflow_releases.release_of(either(tensorflow.version, "0.0"))
-    windows = driver.windows_numbering
-    needed = cuda_toolkits.minimum_driver((release.cuda_version or "") if release is not None else "", windows=windows)
-    if needed and not reachable(needed, capabilities, windows=windows):
-        release = release_for(capabilities, driver, "")
-    return (release.cuda_version or "") if release is not None else ""
-
-
-def _need_ptx(tensorflow: TensorFlow, devices: Devices | None) -> tuple[str, ...]:
-    if devices is None:
-        return ()
-    pairs = zip(devices.names, devices.compute_capabilities, strict=True)
-    return tuple(name for name, cc in pairs if coverage(tensorflow, cc) in {"partial", "ptx"})
+    yield of_the_gpu(finding, devices, runtime, least, windows=driver.windows_numbering)

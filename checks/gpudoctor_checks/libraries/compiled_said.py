@@ -36,7 +36,7 @@ from gpudoctor_checks.libraries.gpu_code import BLACKWELL
 from gpudoctor_checks.libraries.no_code_said import capability_of
 from gpudoctor_checks.libraries.ptx_jit import CACHE
 from gpudoctor_checks.remedies import RUN_NGC, install_release_for
-from gpudoctor_checks.said import AND_CUDA, NEWEST, by_hand, command, events, log_finding, release
+from gpudoctor_checks.said import by_hand, events, log_finding, newest, release
 
 # The first official release with binary code of each generation: TensorFlow release notes 2.4 (CUDA 11, Ampere), 1.5
 # (CUDA 9, Volta); Ada and Hopper run on PTX or Ampere code before. CUDA toolkits know a GPU from these releases on.
@@ -116,13 +116,12 @@ def _newer(capability: int, tensorflow: TensorFlow | None, python: Python | None
     if capability and (found := install_release_for(capability, build, python)):
         return found
     return (
-        command(
+        newest(
             "upgrade-tensorflow",
             "Use a release that knows this GPU",
-            f"pip install {AND_CUDA}",
+            "pip install {}",
             why="its code needs no compilation here",
             minutes=30,
             risk="medium",
-            release=NEWEST,
         ),
     )

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from gpudoctor.sdk import Fix, Host, Log, Python, TensorFlow, either, tensorflow_releases, versions
 from gpudoctor_checks.libraries.provide import FIRST_WITH_EXTRA
 from gpudoctor_checks.remedies import with_cuda
-from gpudoctor_checks.said import AND_CUDA, NEWEST, by_hand, command, container_of, first, on_windows, stated
+from gpudoctor_checks.said import by_hand, command, container_of, first, newest, on_windows, stated
 
 # "libcudnn_cnn_infer.so.8", "cudart64_110.dll" (11.0), "cudnn64_8.dll"
 LIBRARY = re.compile(
@@ -24,21 +24,19 @@ RESTORE_PATH = by_hand(
 )
 
 
-WITH_EXTRA = command(
+WITH_EXTRA = newest(
     "install-tensorflow-with-cuda",
     "TensorFlow with its CUDA libraries",
-    f"pip install {AND_CUDA}",
+    "pip install {}",
     why="this environment has no CUDA runtime at all; the extra brings it, from TensorFlow 2.14 on",
-    release=NEWEST,
 )
-NEWER = command(
+NEWER = newest(
     "install-tensorflow",
     "Or a release that brings its CUDA along",
-    f"pip install {AND_CUDA}",
+    "pip install {}",
     why="from 2.15 on the extra serves CUDA 12",
     minutes=60,
     risk="medium",
-    release=NEWEST,
 )
 
 

@@ -17,7 +17,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from gpudoctor.sdk import Finding, Host, Log, TensorFlow, Trial, check, versions, weigh_unusable
-from gpudoctor_checks.said import AND_CUDA, NEWEST, command, events, log_finding, on_windows, release, stated
+from gpudoctor_checks.said import command, events, log_finding, newest, on_windows, release, stated
 from gpudoctor_checks.tensorflow.cpu_build import LAST_NATIVE
 
 CPU_BUILDS = frozenset({"mkl", "eigen", "cpu"})
@@ -29,21 +29,19 @@ PIN_CONDA = command(
     why="an update exchanges it for a CPU build otherwise",
     minutes=10,
 )
-WSL = command(
+WSL = newest(
     "install-in-wsl",
     "Install TensorFlow with CUDA inside WSL2",
-    f'wsl --install -d Ubuntu && wsl -d Ubuntu -- sh -c "python3 -m venv ~/tf && ~/tf/bin/pip install {AND_CUDA}"',
+    'wsl --install -d Ubuntu && wsl -d Ubuntu -- sh -c "python3 -m venv ~/tf && ~/tf/bin/pip install {}"',
     why="a CPU build never uses a GPU; or keep tensorflow<2.11",
     minutes=20,
-    release=NEWEST,
 )
-INSTALL = command(
+INSTALL = newest(
     "install-tensorflow",
     "Install the CUDA build",
-    f"pip uninstall -y tensorflow tensorflow-cpu && pip install {AND_CUDA}",
+    "pip uninstall -y tensorflow tensorflow-cpu && pip install {}",
     why="a CPU build never uses a GPU",
     minutes=3,
-    release=NEWEST,
 )
 
 

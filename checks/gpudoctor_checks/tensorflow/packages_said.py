@@ -17,7 +17,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from gpudoctor.sdk import Finding, Fix, Log, LogEvent, Severity, TensorFlow, Trial, Weight, check, weigh_faulty
-from gpudoctor_checks.said import AND_CUDA, NEWEST, command, events, first, log_finding, release
+from gpudoctor_checks.said import events, first, log_finding, newest, release
 from gpudoctor_checks.tensorflow.packages_remedies import (
     AVX,
     CHECK,
@@ -33,13 +33,12 @@ from gpudoctor_checks.tensorflow.packages_remedies import (
     same_keras,
 )
 
-INSTALL = command(
+INSTALL = newest(
     "install-tensorflow",
     "Install TensorFlow in this environment",
-    f"python -m pip install {AND_CUDA}",
+    "python -m pip install {}",
     why="the interpreter that runs the script has none",
     minutes=5,
-    release=NEWEST,
 )
 
 

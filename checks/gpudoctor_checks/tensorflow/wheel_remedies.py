@@ -20,7 +20,6 @@ VERSION = re.compile(r"\d{1,2}\.\d{1,2}(?:\.\d{1,2})?")
 
 
 def fixes_for(wanted: str, own: str, there: str, found: tuple[LogEvent, ...]) -> Iterator[Fix]:
-    table = tensorflow_releases.release_of(wanted) if wanted else None
     fitting = tensorflow_releases.releases_for_python(own) if versions.is_version(own) else ()
     listed = [text for each in found for text in VERSION.findall(each.values.get("versions", ""))]
     kept = there if there and there != wanted and there in listed else ""
@@ -29,22 +28,7 @@ def fixes_for(wanted: str, own: str, there: str, found: tuple[LogEvent, ...]) ->
         _tag(each) and versions.parse(_tag(each)) == versions.parse(own)[:2] for each in found
     ):
         yield BITS
-    older = (
-        f"python{table.python[-1]}"
-        if table is not None and table.python
-        else LAST_FOR_1
-        if wanted.startswith("1.")
-        else "python3.11"
-    )
-    package = f"tensorflow=={wanted}" if wanted else "tensorflow"
-    older_python = command(
-        "older-python",
-        f"An environment with {older}",
-        f"{older} -m venv ~/tf && ~/tf/bin/pip install '{package}'",
-        why="the release has a wheel for that Python",
-        minutes=10,
-        release=wanted or None,
-    )
+    older_python = _older_python(wanted)
     # a program for 1.x does not run on 2.x; and where pip saw no version at all, none is there for this Python
     another = bool(wanted and newest) and versions.parse(newest)[0] != versions.parse(wanted)[0]
     nothing = any(each.values.get("versions", "").strip() == "none" for each in found)
@@ -62,6 +46,21 @@ def fixes_for(wanted: str, own: str, there: str, found: tuple[LogEvent, ...]) ->
         )
     if not another:
         yield older_python
+
+
+def _older_python(wanted: str) -> Fix:
+    table = tensorflow_releases.release_of(wanted) if wanted else None
+    last_for_2 = f"python{table.python[-1]}" if table is not None and table.python else "python3.11"
+    older = LAST_FOR_1 if wanted.startswith("1.") else last_for_2
+    package = f"tensorflow=={wanted}" if wanted else "tensorflow"
+    return command(
+        "older-python",
+        f"An environment with {older}",
+        f"{older} -m venv ~/tf && ~/tf/bin/pip install '{package}'",
+        why="the release has a wheel for that Python",
+        minutes=10,
+        release=wanted or None,
+    )
 
 
 def _tag(event: LogEvent) -> str:
