@@ -5,7 +5,9 @@ A share of time that vanishes bounds the gain (Amdahl); nothing here promises th
 
 from __future__ import annotations
 
-from gpudoctor.sdk import BROKEN, Evidence, Gain, Grade, Location, Missing, Settings, StepTimes, Trial, Weight
+from collections.abc import Iterator
+
+from gpudoctor.sdk import BROKEN, Evidence, Gain, Grade, HotLine, Location, Missing, Settings, StepTimes, Trial, Weight
 
 TRUST_LEFT_WHERE_BROKEN = 0.8  # policy, as for all remarks about pace: what broke the probe comes first
 DOUBT_LEFT_WHERE_SOUND = 0.8  # policy: the probe trains here, so the script itself is left as the reason
@@ -56,6 +58,13 @@ def known_share(share: float | Missing) -> float:
     return 0.0 if isinstance(share, Missing) else share
 
 
+def hottest_lines(lines: tuple[HotLine, ...]) -> Iterator[Evidence]:
+    """Yield the three hottest lines with their share of the time."""
+    for each in lines[:3]:
+        words = f"{each.leaf or each.function} {each.share:.0%} of the time"
+        yield Evidence(label=at(each.file, each.line), value=words, source="sampled stacks")
+
+
 def on_gpu(settings: Settings | None) -> bool:
     """Return whether TensorFlow had a GPU in this run."""
     return settings is not None and settings.number("gpus") > 0
@@ -65,17 +74,17 @@ def with_argument(snippet: str, method: str, argument: str) -> str:
     """Return a source line with an argument added to the call of a method, '' where the call does not end on the line."""
     if argument.partition("=")[0] in snippet:
         return ""
-    start, end = _call(snippet, method)
+    start, end = call_span(snippet, method)
     return f"{snippet[:end]}, {argument}{snippet[end:]}" if start else ""
 
 
 def with_call(snippet: str, method: str, arguments: str) -> str:
     """Return a source line with other arguments in the call of a method, '' where the call does not end on the line."""
-    start, end = _call(snippet, method)
+    start, end = call_span(snippet, method)
     return f"{snippet[:start]}{arguments}{snippet[end:]}" if start else ""
 
 
-def _call(snippet: str, method: str) -> tuple[int, int]:
+def call_span(snippet: str, method: str) -> tuple[int, int]:
     """Return where the arguments of a method's call begin and end on the line, zeros where they do not."""
     start = snippet.find(f".{method}(")
     if start < 0:

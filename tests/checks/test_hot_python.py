@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from gpudoctor.model.run import HotLines
+from gpudoctor.model.run import HotLines, Pipeline, Stage
 from gpudoctor.model.snapshot import Snapshot
 from gpudoctor.testing import judge
+from gpudoctor_checks.batch_first import Calls, batch_first, calls_of
 from gpudoctor_checks.input.hot_python import hot
 from tests.checks.runs import SCRIPT, case, make_line, make_pipeline, make_steps, ran
 
@@ -57,3 +58,49 @@ def test_callbacks_and_the_collecting_of_garbage_are_no_work_in_the_loop() -> No
     for line in (callback, garbage):
         machine = ran(steps=make_steps(host=0.6, label="loop"), hot_lines=HotLines(lines=(line,), sampled_s=3.0))
         assert judge(hot, machine).findings == ()
+
+
+CALLS = Calls(count=64, call_s=0.00025, own_s=0.00005)
+SMALL = HotLines(lines=(make_line(0.1, role="pipeline"),), sampled_s=3.0)  # 2 ms of a step of 20; the map takes 15
+
+
+def test_calls_that_cost_more_than_what_they_do_are_named_and_called_once_a_batch_instead() -> None:
+    (finding,) = judge(hot, called_back(lines=SMALL)).findings
+    assert finding.summary == "Calling Python for each example holds the input: augment, train.py:17."
+    (told,) = [each for each in finding.evidence if each.label == "8 calls a batch"]
+    assert told.value == "1875 us each, 250 us of them in its own lines"
+    once = finding.fixes[0]
+    assert once.id == "pipeline-batch-first"
+    # the step keeps 6 ms that are no waiting; of 13 ms of calls at least half go, at most seven of eight
+    assert (once.gain.low, once.gain.high) == (2.35, 3.33)
+
+
+def test_a_function_that_is_most_of_its_calls_is_not_told_to_batch_first() -> None:
+    (finding,) = judge(hot, called_back()).findings
+    assert [each.id for each in finding.fixes] == ["pipeline-tf-ops"]
+
+
+def test_a_batch_on_the_maps_own_line_goes_before_it() -> None:
+    line = "ds = ds.shuffle(9).map(load(f, 2)).batch(64, True).prefetch(1)"
+    once = batch_first(
+        Stage(name="Map", snippet=line, line=3, callee="load", batch_s=0.015), CALLS, make_steps(waits=0.7)
+    )
+    assert once[0].text.splitlines()[-1] == "+ ds = ds.shuffle(9).batch(64, True).map(load_batch).prefetch(1)"
+
+
+def test_a_batch_elsewhere_is_shown_as_a_line_of_its_own() -> None:
+    line = "ds = ds.map(load).shuffle(9).batch(64)"
+    once = batch_first(
+        Stage(name="Map", snippet=line, line=3, callee="load", batch_s=0.015), CALLS, make_steps(waits=0.7)
+    )
+    assert once[0].text.splitlines()[-1] == "+ ds = ds.batch(batch_size).map(load_batch)"
+
+
+def test_a_map_that_was_fused_with_its_batch_is_called_for_each_that_comes_in() -> None:
+    stages = (
+        Stage(name="MapAndBatch", callee="load", python="python function", visits=1.0, batch_s=0.016),
+        Stage(name="Shuffle", visits=64.0),
+    )
+    calls = calls_of(Pipeline(stages=stages, bottleneck=0), SMALL, make_steps(waits=0.7))
+    assert calls is not None
+    assert (calls.count, calls.call_s) == (64, 0.00025)

@@ -6,10 +6,12 @@ What it does
 
 Why it matters
     NumPy and Python work on one core under one lock while the device waits. In the loop each second of it is added to the
-    steps; in the pipeline calls cannot run side by side, whatever num_parallel_calls says.
+    steps; in the pipeline calls cannot run side by side, whatever num_parallel_calls says. A small function called for each
+    example may cost more by its calls than by what it does: both are measured.
 
 How to fix
-    In a map: write the function with tf.* ops and map it with num_parallel_calls=tf.data.AUTOTUNE. In a loop: move the work
+    In a map: write the function with tf.* ops and map it with num_parallel_calls=tf.data.AUTOTUNE; or batch first and call
+    it once for each batch. In a loop: move the work
     into tf.data, into the tf.function, or out of the loop. Work that is the same every epoch: do it once.
 """
 
@@ -19,20 +21,21 @@ from collections.abc import Iterator
 
 from gpudoctor.sdk import (
     HIGHLY,
-    Evidence,
     Finding,
     Fix,
     HotLine,
     HotLines,
-    Location,
     Pipeline,
     Severity,
+    Stage,
     StepTimes,
     Trial,
+    Weight,
     check,
 )
+from gpudoctor_checks.batch_first import batch_first, calls_of, evidence
 from gpudoctor_checks.pipeline_fixes import pipeline_fixes
-from gpudoctor_checks.recorded import at, bound, diff, known_share, percent, place, weigh_run
+from gpudoctor_checks.recorded import at, bound, diff, hottest_lines, known_share, percent, place, weigh_run
 
 SURE = 0.85
 WORK = ("numpy", "python", "other", "io", "wait")
@@ -58,26 +61,41 @@ def hot(hot_lines: HotLines, steps: StepTimes, pipeline: Pipeline | None, baseli
             severity=Severity.WARNING,
             confidence=weight.confidence,
             basis=weight.basis,
-            evidence=(*percent("own code in the loop", share, "sampled stacks"), *_lines(own)),
+            evidence=(*percent("own code in the loop", share, "sampled stacks"), *hottest_lines(own)),
             location=place(own[0].file, own[0].line, own[0].snippet),
             fixes=(_out_of_the_loop(own[0], share),),
             share=share,
         )
         return
     called = _called_back(hot_lines, steps, pipeline)
-    slowest = pipeline.slowest if pipeline is not None else None
-    if called and slowest is not None:
-        share = known_share(steps.shares.input)
-        yield Finding(
-            summary=f"{_kind(called)} in {slowest.callee or 'a map'} holds the input: {at(called[0].file, called[0].line)}.",
-            severity=Severity.WARNING,
-            confidence=weight.confidence,
-            basis=weight.basis,
-            evidence=(*percent("waiting for input", share), *_lines(called)),
-            location=place(slowest.file, slowest.line, slowest.snippet) or _own_line(called[0]),
-            fixes=pipeline_fixes(pipeline, "tf_ops"),
-            share=share,
-        )
+    if called and pipeline is not None and pipeline.slowest is not None:
+        yield _in_the_pipeline(called, pipeline, pipeline.slowest, hot_lines, steps, weight)
+
+
+def _in_the_pipeline(
+    called: tuple[HotLine, ...], pipeline: Pipeline, slowest: Stage, lines: HotLines, steps: StepTimes, weight: Weight
+) -> Finding:
+    """Return the finding of a mapped function: what it does, or that it is called for each example, whichever costs more."""
+    share, where, name = known_share(steps.shares.input), at(called[0].file, called[0].line), slowest.callee or "a map"
+    calls = calls_of(pipeline, lines, steps)
+    dear = calls is not None and calls.dear
+    own = place(called[0].file, called[0].line, called[0].snippet)
+    held = f"{_kind(called)} in {name} holds the input: {where}."
+    once = batch_first(slowest, calls, steps) if calls is not None and dear else ()
+    return Finding(
+        summary=f"Calling Python for each example holds the input: {name}, {where}." if dear else held,
+        severity=Severity.WARNING,
+        confidence=weight.confidence,
+        basis=weight.basis,
+        evidence=(
+            *percent("waiting for input", share),
+            *((evidence(calls),) if calls is not None and dear else ()),
+            *hottest_lines(called),
+        ),
+        location=place(slowest.file, slowest.line, slowest.snippet) or own,
+        fixes=(*once, *pipeline_fixes(pipeline, "tf_ops")),
+        share=share,
+    )
 
 
 def _is_work(line: HotLine, steps: StepTimes) -> bool:
@@ -85,10 +103,6 @@ def _is_work(line: HotLine, steps: StepTimes) -> bool:
     return not line.function.startswith("on_") and (
         bool(line.leaf) or (line.file, line.line) != (steps.file, steps.line)
     )
-
-
-def _own_line(line: HotLine) -> Location | None:
-    return place(line.file, line.line, line.snippet)
 
 
 def _called_back(lines: HotLines, steps: StepTimes, pipeline: Pipeline | None) -> tuple[HotLine, ...]:
@@ -104,12 +118,6 @@ def _called_back(lines: HotLines, steps: StepTimes, pipeline: Pipeline | None) -
 def _kind(lines: tuple[HotLine, ...]) -> str:
     numpy = sum(each.share for each in lines if each.activity == "numpy")
     return "NumPy" if numpy >= MOSTLY * sum(each.share for each in lines) else "Python"
-
-
-def _lines(lines: tuple[HotLine, ...]) -> Iterator[Evidence]:
-    for each in lines[:3]:
-        words = f"{each.leaf or each.function} {each.share:.0%} of the time"
-        yield Evidence(label=at(each.file, each.line), value=words, source="sampled stacks")
 
 
 def _out_of_the_loop(line: HotLine, share: float) -> Fix:

@@ -1,0 +1,100 @@
+"""What it costs to call Python once for each example, and what one call for each batch would leave of it.
+
+A call from tf.data into Python costs more than a small function's own lines: arguments become arrays, a thread waits for the
+interpreter's lock, the result becomes a tensor. How much of a call is its own lines is measured in the run (sampled stacks
+against tf.data's own clock); the rest is paid once for each call.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from gpudoctor.sdk import Evidence, Fix, Gain, Grade, HotLines, Missing, Pipeline, Stage, StepTimes
+from gpudoctor_checks.recorded import call_span, diff, known_share
+
+OWN_AT_MOST = 0.5  # policy: what is most of a call names its cause
+SAVED_AT_LEAST = 0.5  # measured: of 15 ms that 64 calls took beside their lines, 10 to 12 went with one call for all
+WORTH = 1.05  # policy, as for the other changes of a pipeline: a best case below it is not shown
+ACTIVITIES = ("numpy", "python", "other", "io", "wait")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Calls:
+    """The calls of one mapped Python function: how many for a batch, how long each, and how long its own lines."""
+
+    count: int
+    call_s: float
+    own_s: float
+
+    @property
+    def paid_s(self) -> float:
+        """Return what a batch pays beside the function's own lines."""
+        return max(0.0, self.call_s - self.own_s) * self.count
+
+    @property
+    def dear(self) -> bool:
+        """Return whether the calls cost more than what they do."""
+        return self.count > 1 and self.own_s < OWN_AT_MOST * self.call_s
+
+
+def calls_of(pipeline: Pipeline, lines: HotLines, steps: StepTimes) -> Calls | None:
+    """Return the calls of the slowest stage's function; None where a batch's time or its own lines are not known."""
+    stage = pipeline.slowest
+    if stage is None or isinstance(pipeline.bottleneck, Missing) or isinstance(steps.step_s, Missing):
+        return None
+    after = pipeline.stages[pipeline.bottleneck + 1 : pipeline.bottleneck + 2]
+    fused = stage.name.startswith("MapAndBatch")  # one element of it is a batch, with a call for each that comes in
+    count = round(after[0].visits if fused and after else stage.visits)
+    own_s = lines.total("pipeline", *ACTIVITIES) * steps.step_s
+    if count < 1 or stage.batch_s <= 0 or own_s <= 0:
+        return None
+    return Calls(count=count, call_s=stage.batch_s / count, own_s=min(own_s, stage.batch_s) / count)
+
+
+def evidence(calls: Calls) -> Evidence:
+    """Return what a call takes and how much of it is its own lines."""
+    words = f"{calls.call_s * 1e6:.0f} us each, {calls.own_s * 1e6:.0f} us of them in its own lines"
+    return Evidence(label=f"{calls.count} calls a batch", value=words, source="tf.data's model, sampled stacks")
+
+
+def batch_first(stage: Stage, calls: Calls, steps: StepTimes) -> tuple[Fix, ...]:
+    """Return the fix that calls once for each batch, where its best case is worth it."""
+    step_s = 0.0 if isinstance(steps.step_s, Missing) else steps.step_s
+    least = step_s * (1 - known_share(steps.shares.input))
+    if not step_s or not least:
+        return ()
+    low = step_s / max(least, stage.batch_s - SAVED_AT_LEAST * calls.paid_s)
+    high = step_s / max(least, stage.batch_s - calls.paid_s * (1 - 1 / calls.count))
+    if high < WORTH:
+        return ()
+    low = min(max(1.0, low), high)
+    name = stage.callee.rpartition(".")[2].strip("<>") or "f"
+    return (
+        Fix(
+            id="pipeline-batch-first",
+            title=f"Batch first, one call a batch :{stage.line}"[:42],
+            action="diff",
+            text=_swapped(stage, name),
+            gain=Gain(
+                grade=Grade.ESTIMATE,
+                speedup=round((low * high) ** 0.5, 2),
+                low=round(low, 2),
+                high=round(high, 2),
+                basis=f"{calls.count} calls a batch cost {calls.paid_s * 1000:.3g} ms beside what they do",
+            ),
+            effort_minutes=10,
+        ),
+    )
+
+
+def _swapped(stage: Stage, name: str) -> str:
+    """Return the diff with the map behind the batch: of the user's own line where both stand on it, side by side."""
+    line = stage.snippet
+    mapped, batched = call_span(line, "map"), call_span(line, "batch")
+    wanted = f"# {name}_batch: yours to write: {name}() for each of a batch, np.stack() of the results"
+    if mapped[1] and batched[0] - len(".batch(") == mapped[1] + 1:
+        head = line[: mapped[0] - len(".map(")]
+        call = f"{head}{line[mapped[1] + 1 : batched[1] + 1]}.map({name}_batch){line[batched[1] + 1 :]}"
+    else:
+        call = f"ds = ds.batch(batch_size).map({name}_batch)"
+    return diff(line, wanted, call)
