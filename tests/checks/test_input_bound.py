@@ -7,11 +7,11 @@ from dataclasses import replace
 from gpudoctor.model.finding import Finding, Grade, Severity
 from gpudoctor.model.missing import Missing
 from gpudoctor.model.report import Outcome
-from gpudoctor.model.run import Breakdown
+from gpudoctor.model.run import Breakdown, HotLines, Pipeline, Stage
 from gpudoctor.model.snapshot import Snapshot
 from gpudoctor.testing import judge
 from gpudoctor_checks.input.input_bound import waiting
-from tests.checks.runs import case, make_pipeline, make_steps, ran
+from tests.checks.runs import case, make_line, make_pipeline, make_steps, ran
 
 STARVED = {"steps": make_steps(waits=0.71), "pipeline": make_pipeline(kinds=("parallel_map", "cache"))}
 CASE = case("GD511", STARVED, {"steps": make_steps(waits=0.04)}, "steps")
@@ -68,3 +68,40 @@ def test_an_unknown_wait_is_no_pass() -> None:
 def test_an_unknown_graph_still_bounds_the_gain() -> None:
     finding = the_finding(ran(steps=make_steps(waits=0.5), pipeline=None))
     assert [(fix.gain.grade, fix.gain.speedup) for fix in finding.fixes] == [(Grade.BOUND, 2.0)]
+
+
+LINE = "ds = tf.data.Dataset.from_generator(examples, output_types=(tf.float32, tf.int64)).batch(64)"
+ONE_BY_ONE = Stage(
+    name="Generator",
+    method="from_generator",
+    file="train.py",
+    line=6,
+    callee="examples",
+    python="generator",
+    visits=64.0,
+    batch_s=0.008,
+    snippet=LINE,
+)
+
+
+def of_generator(own_share: float) -> Snapshot:
+    lines = HotLines(lines=(make_line(own_share, role="pipeline"),) if own_share else (), sampled_s=3.0)
+    return ran(
+        steps=make_steps(waits=0.8),
+        pipeline=Pipeline(stages=(ONE_BY_ONE,), bottleneck=0, batch_s=0.008),
+        hot_lines=lines,
+    )
+
+
+def test_a_generator_whose_items_cost_more_than_its_lines_is_told_to_yield_whole_batches() -> None:
+    finding = the_finding(of_generator(0.0))
+    assert finding.evidence[1].label == "64 items a batch"
+    fix = finding.fixes[0]
+    assert fix.text.splitlines()[-1] == (
+        "+ ds = tf.data.Dataset.from_generator(examples_batches, output_signature=batch_signature)"
+    )
+    assert (fix.gain.low, fix.gain.high) == (1.25, 5.0)  # 4 of 20 ms go at least, and no step waits at best
+
+
+def test_a_generator_that_works_is_not() -> None:
+    assert "pipeline-batch-first" not in {fix.id for fix in the_finding(of_generator(0.35)).fixes}

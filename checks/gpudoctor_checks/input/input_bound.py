@@ -12,7 +12,8 @@ Why it matters
 
 How to fix
     Serial map of TensorFlow ops: num_parallel_calls=tf.data.AUTOTUNE. Python in the pipeline (py_function, numpy_function,
-    from_generator) runs one thread at a time: write it with tf.* ops, or do it once and cache() or store the result.
+    from_generator) runs one thread at a time: write it with tf.* ops, or do it once and cache() or store the result. A
+    generator whose items cost more than its lines: yield whole batches.
     Reading: fewer, larger files, interleave with num_parallel_calls. The bound shows what a perfect pipeline would bring.
 """
 
@@ -33,6 +34,8 @@ from gpudoctor.sdk import (
     Trial,
     check,
 )
+from gpudoctor_checks.batch_first import Calls, batch_first, calls_of
+from gpudoctor_checks.batch_first import evidence as per_call
 from gpudoctor_checks.pipeline_fixes import pipeline_fixes
 from gpudoctor_checks.recorded import at, bound, known_share, percent, place, weigh_run
 
@@ -59,17 +62,33 @@ def waiting(
     slowest = pipeline.slowest if pipeline is not None else None
     grave = steps.input_class == "highly" and _can_cause(steps, pipeline)
     weight = weigh_run(SURE, baseline, steps)
+    calls = _dear_items(steps, pipeline, hot_lines)
+    once = batch_first(slowest, calls, steps) if slowest is not None and calls is not None else ()
     most = "at most " if steps.device_plane in {"closed", "not recorded"} else ""
     yield Finding(
         summary=f"{steps.input_class.capitalize()} input-bound: {most}{share:.0%} of a step waits for data.",
         severity=Severity.WARNING if grave else Severity.INFO,
         confidence=weight.confidence,
         basis=weight.basis,
-        evidence=(*percent("waiting for input", share), *_evidence(steps, pipeline), *_python(hot_lines)),
+        evidence=(
+            *percent("waiting for input", share),
+            *((per_call(calls),) if calls is not None else ()),
+            *_evidence(steps, pipeline),
+            *_python(hot_lines),
+        ),
         location=place(slowest.file, slowest.line, slowest.snippet) if slowest is not None else None,
-        fixes=tuple(_fixes(steps, pipeline)) if grave else (),
+        fixes=(*once, *_fixes(steps, pipeline)) if grave else (),
         share=known_share(share),
     )
+
+
+def _dear_items(steps: StepTimes, pipeline: Pipeline | None, lines: HotLines | None) -> Calls | None:
+    """Return the calls for a generator's items where they cost more than its own lines; a mapped function's: see GD513."""
+    slowest = pipeline.slowest if pipeline is not None else None
+    if pipeline is None or lines is None or slowest is None or slowest.python != "generator":
+        return None
+    calls = calls_of(pipeline, lines, steps)
+    return calls if calls is not None and calls.dear else None
 
 
 def _can_cause(steps: StepTimes, pipeline: Pipeline | None) -> bool:
