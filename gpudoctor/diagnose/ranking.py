@@ -6,7 +6,7 @@ Gains are never added up. A gain whose interval does not clear the noise is show
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 from gpudoctor.model.finding import Finding, Fix, Gain, Grade, Severity
@@ -39,16 +39,15 @@ class _Offer:
 def rank(findings: Iterable[Finding]) -> tuple[Fix, ...]:
     """Return the fixes of the findings that stand for themselves, best first, each once with all codes it addresses.
 
-    What is to be done makes a fix: the same under another id, as two checks name it, is one.
+    What is to be done makes a fix: the same command, or one that does the other's work besides its own, is one whatever its id.
     """
     offers: dict[str, _Offer] = {}
-    named: dict[tuple[str, str], str] = {}
     for place, finding in enumerate(findings):
         if finding.caused_by is not None:
             continue
         for fix in finding.fixes:
             graded = replace(fix, gain=proven(fix.gain))
-            name = fix.id if fix.id in offers else named.setdefault((fix.action, fix.text), fix.id)
+            name = fix.id if fix.id in offers else _name_of_same(fix, offers)
             offers[name] = _offered(offers.get(name), graded, finding, place)
     return tuple(each.fix for each in sorted(offers.values(), key=_Offer.order))
 
@@ -61,10 +60,35 @@ def _offered(known: _Offer | None, fix: Fix, finding: Finding, place: int) -> _O
     codes = tuple(dict.fromkeys((*known.fix.addresses, finding.code)))
     return replace(
         known,
-        fix=replace(known.fix, addresses=codes),
+        fix=replace(_more_complete(known.fix, fix), addresses=codes),
         confidence=max(known.confidence, finding.confidence),
         note=known.note and note,
     )
+
+
+def _name_of_same(fix: Fix, offers: Mapping[str, _Offer]) -> str:
+    """Return under which id the same change is offered already; its own id where it is new."""
+    same = (name for name, each in offers.items() if _same(each.fix, fix))
+    return next(same, fix.id)
+
+
+def _same(first: Fix, second: Fix) -> bool:
+    if (first.action, first.text) == (second.action, second.text):
+        return True
+    if first.release is None or first.release != second.release:
+        return False
+    return _asked(first) in second.text or _asked(second) in first.text
+
+
+def _asked(fix: Fix) -> str:
+    """Return what pip is asked for."""
+    return fix.text.partition("  #")[0].rpartition("pip install ")[2]
+
+
+def _more_complete(known: Fix, other: Fix) -> Fix:
+    """Return of two ways to one release the one that does more: pins a cuDNN, clears the place or makes an environment."""
+    more = known.release is not None and known.release == other.release and _asked(known) in other.text
+    return other if more and len(other.text) > len(known.text) else known
 
 
 def together(shares: Breakdown) -> float | None:

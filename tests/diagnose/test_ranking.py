@@ -94,3 +94,18 @@ def test_the_same_change_under_two_names_is_one_fix_of_both_findings() -> None:
     again = Fix(id="again", title="Again", action="command", text="install", gain=Gain(grade=Grade.UNBLOCKS))
     (one,) = rank((finding("GD203", install), finding("GD351", again), finding("GD353", install)))
     assert (one.id, one.addresses) == ("install", ("GD203", "GD351", "GD353"))
+
+
+def test_one_release_is_installed_once_by_the_more_complete_command() -> None:
+    def install(name: str, text: str, release: str = "2.20.0") -> Fix:
+        gain = Gain(grade=Grade.UNBLOCKS)
+        return Fix(id=name, title=name, action="command", text=text, gain=gain, release=release)
+
+    plain = install("plain", "pip install 'tensorflow[and-cuda]==2.20.0'")
+    pinned = install("pinned", f"{plain.text} 'nvidia-cudnn-cu12<9.11'")
+    other = install("other", "pip install --force-reinstall --no-deps 'tensorflow==2.20.0'")
+    older = install("older", "pip install 'tensorflow[and-cuda]==2.16.2'", "2.16.2")
+    for order in ((plain, pinned), (pinned, plain)):
+        first, *rest = rank((finding("GD203", order[0]), finding("GD351", order[1], older, other)))
+        assert (first.text, first.addresses) == (pinned.text, ("GD203", "GD351"))
+        assert [each.id for each in rest] == ["older", "other"]
