@@ -33,3 +33,9 @@ def test_with_growth_on_a_reserve_is_left() -> None:
         env_TF_FORCE_GPU_ALLOW_GROWTH="true",
     )
     assert (finding.cause, finding.fixes[0].id) == ("no-growth", "memory-limit")
+
+
+def test_growth_of_some_gpus_only_is_growth_of_none() -> None:
+    finding = found(no_memory_left, "ValueError: Memory growth cannot differ between GPU devices")
+    assert (finding.cause, finding.fixes[0].id) == ("no-growth", "memory-growth")
+    assert "alike" in finding.summary

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from gpudoctor_checks.tensorflow.packages_said import clash
-from tests.checks.texts import FAULTY, found, text_case
+from tests.checks.texts import FAULTY, found, nothing, text_case
 
 CASE = text_case("GD351", "A module that was compiled using NumPy 1.x cannot be run in", variants=FAULTY)
 
@@ -87,3 +87,54 @@ def test_a_package_that_tensorflow_imports_is_brought_back_by_the_same_release(l
     finding = found(clash, line, tf="2.14.1")
     assert (finding.cause, finding.fixes[0].id) == ("dependency-misfit", "install-dependencies")
     assert "tensorflow==2.14.1" in finding.fixes[0].text
+
+
+def test_a_keras_that_pip_calls_incompatible_is_named_with_the_bounds() -> None:
+    line = "tensorflow 2.15.0 requires keras<2.16,>=2.15.0, but you have keras 3.0.2 which is incompatible."
+    finding = found(clash, line)
+    assert (finding.cause, finding.fixes[0].text) == ("keras3", "python -m pip install 'keras<2.16,>=2.15.0'")
+
+
+def test_what_pip_says_of_other_packages_is_no_fault_of_tensorflow() -> None:
+    line = (
+        "pydantic 2.3.0 requires typing-extensions>=4.6.1, but you have typing-extensions 4.5.0 which is incompatible."
+    )
+    assert nothing(clash, line)
+
+
+def test_numpy_2_that_pip_finds_beside_an_old_tensorflow() -> None:
+    line = "tensorflow 2.15.1 requires numpy<2.0.0,>=1.23.5, but you have numpy 2.1.0 which is incompatible."
+    assert found(clash, line).cause == "numpy2"
+    line = "tensorflow 2.4.1 requires numpy~=1.19.2, but you have numpy 1.20.1 which is incompatible."
+    assert found(clash, line).cause == "dependency-misfit"
+
+
+def test_an_error_of_the_import_goes_before_what_pip_said() -> None:
+    line = "tensorflow 2.15.0 requires keras<2.16,>=2.15.0, but you have keras 3.0.2 which is incompatible."
+    assert found(clash, line, "AttributeError: _ARRAY_API not found").cause == "numpy2"
+
+
+def test_pins_that_exclude_each_other_want_two_environments() -> None:
+    line = "ERROR: Cannot install tensorflow and x>=4.8 because these package versions have conflicting dependencies."
+    finding = found(clash, line)
+    assert (finding.cause, finding.fixes[0].id) == ("dependency-misfit", "separate-environments")
+
+
+def test_h5py_3_under_an_old_keras_is_pinned() -> None:
+    lines = (
+        "    model_config = json.loads(model_config.decode('utf-8'))",
+        "AttributeError: 'str' object has no attribute 'decode'",
+    )
+    finding = found(clash, *lines)
+    assert (finding.cause, finding.fixes[0].id) == ("dependency-misfit", "pin-h5py")
+
+
+def test_a_module_compiled_for_a_newer_numpy_is_installed_anew() -> None:
+    finding = found(clash, "ValueError: numpy.ndarray size changed, may indicate binary incompatibility.")
+    assert (finding.cause, finding.fixes[0].id) == ("dependency-misfit", "rebuild-for-numpy")
+
+
+def test_objects_of_two_kerases_want_one() -> None:
+    line = "Expected a valid Keras Model instance. Received: <x> of type <class 'tf_keras.src.engine.functional.Functional'>"
+    finding = found(clash, line)
+    assert (finding.cause, finding.fixes[0].id) == ("keras3", "one-keras")

@@ -61,3 +61,29 @@ def test_tensorflow_gpu_of_native_windows_ends_with_2_10() -> None:
     finding = found(no_wheel, line, os="Windows 11", python="3.10.10")
     assert (finding.cause, finding.fixes[0].id) == ("windows-native", "install-in-wsl")
     assert found(no_wheel, line, os="Ubuntu 22.04", python="3.10.10").cause == "python-tf-wheel"
+
+
+OLD_LIST = (
+    "Could not find a version that satisfies the requirement tensorflow{} (from versions: 1.13.2, 1.14.0, 2.0.0b1)"
+)
+
+
+def test_a_list_that_ends_where_the_wheels_tag_changed_shows_an_old_pip() -> None:
+    for wanted in ("~=1.15.0", "==2.3.0", ""):
+        assert [each.id for each in found(no_wheel, OLD_LIST.format(wanted)).fixes] == ["upgrade-pip"]
+
+
+def test_a_list_whose_end_is_cut_off_or_whose_release_is_older_says_nothing_of_pip() -> None:
+    for line in (OLD_LIST.format("==1.15")[:-20], OLD_LIST.format("==1.2.9")):
+        assert "upgrade-pip" not in [each.id for each in found(no_wheel, line).fixes]
+
+
+def test_wheels_of_a_pc_are_not_for_an_arm_board() -> None:
+    finding = found(no_wheel, "ERROR: No matching distribution found for tensorflow", gpu="Jetson Xavier NX")
+    assert [each.id for each in finding.fixes] == ["tensorflow-for-arm"]
+
+
+def test_a_wheel_for_arm_that_is_refused_is_for_another_python() -> None:
+    line = "tensorflow-2.3.1-cp36-cp36m-linux_aarch64.whl is not a supported wheel on this platform."
+    finding = found(no_wheel, line, gpu="Jetson Nano", python="3.8")
+    assert (finding.fixes[0].id, "python3.6" in finding.fixes[0].text) == ("fitting-python", True)

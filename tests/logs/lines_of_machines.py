@@ -17,6 +17,7 @@ PRESSURE: tuple[Expected, ...] = (
         )
         for what in ("Physical", "Virtual", "Visible", "Logical")
     ),
+    ("ValueError: Memory growth cannot differ between GPU devices", "memory_option_late", {"what": "Some"}),
     ("failed call to cuDevicePrimaryCtxRetain: CUDA_ERROR_OUT_OF_MEMORY", "oom_device", {"why": "context"}),
     ("CUDA_ERROR_OUT_OF_MEMORY: out of memory", "oom_device", {}),
     ("InternalError: Dst tensor is not initialized.", "copy_failed", {}),
@@ -55,6 +56,10 @@ SPEED: tuple[Expected, ...] = (
     ("node1:41:63 [1] include/shm.h:48 NCCL WARN Error while creating shared memory segment nccl-shm-recv-2 (size 9637888)", "nccl_no_shm", {}),
     ("Error while creating shared memory segment /dev/shm/nccl-pZafXL (size 7340384)", "nccl_no_shm", {}),
     ("9595/9595 [=====] - 1s - loss: nan - acc: 0.4117", "nan_loss", {"metric": "loss", "era": "before float16 policies"}),
+    ('"hipErrorNoBinaryForGpu: Unable to find code object for all current devices!"', "other_maker", {"maker": "AMD (ROCm)"}),
+    ("Could not load library 'librocblas.so'", "other_maker", {"maker": "AMD (ROCm)"}),
+    ("Could not load library 'libMIOpen.so.1'", "other_maker", {"maker": "AMD (ROCm)"}),
+    ("I tensorflow] Loaded libamdhip64.so", "other_maker", {"maker": "AMD (ROCm)"}),
     ("F ./tensorflow/core/util/gpu_launch_config.h:174] Check failed: err == hipSuccess (98 vs. 0)", "other_maker", {"maker": "AMD (ROCm)"}),
     ("rocm_driver.cc:965] could not retrieve ROCm device count: HIP_ERROR_NoDevice", "other_maker", {}),
     ("failed call to hipInit: HIP_ERROR_InvalidDevice", "other_maker", {}),
@@ -128,6 +133,42 @@ PACKAGES: tuple[Expected, ...] = (
         "dependency_misfit",
         {"module": "typing_extensions"},
     ),
+    (
+        "    model_config = json.loads(model_config.decode('utf-8'))",
+        "dependency_misfit",
+        {"module": "h5py", "why": "bytes"},
+    ),
+    ("      original_keras_version = f.attrs['keras_version'].decode('utf8')", "dependency_misfit", {"module": "h5py"}),
+    (
+        "ValueError: numpy.ndarray size changed, may indicate binary incompatibility. Expected 88 from C header, got 80",
+        "dependency_misfit",
+        {"module": "numpy", "why": "compiled-for-newer"},
+    ),
+    (
+        "ValueError: numpy.ufunc size changed, may indicate binary incompatibility. Expected 216 from C header, got 192",
+        "dependency_misfit",
+        {"module": "numpy"},
+    ),
+    (
+        "tensorflow 2.15.0 requires keras<2.16,>=2.15.0, but you have keras 3.0.2 which is incompatible.",
+        "pip_misfit",
+        {"asker": "tensorflow", "package": "keras", "wanted": "<2.16,>=2.15.0", "there": "3.0.2"},
+    ),
+    (
+        "tensorflow 1.10.0 has requirement numpy<=1.14.5,>=1.13.3, but you'll have numpy 1.15.0 which is incompatible.",
+        "pip_misfit",
+        {"package": "numpy", "there": "1.15.0"},
+    ),
+    (
+        "ERROR: Cannot install torch and tensorflow-intel==2.12.1 because these package versions have conflicting dependencies.",
+        "pip_conflict",
+        {"packages": "torch and tensorflow-intel==2.12.1"},
+    ),
+    (
+        "Received: <tf_keras.src.engine.functional.Functional object> of type <class 'tf_keras.src.engine.functional.Functional'>",
+        "keras_clash",
+        {"why": "two-kerases"},
+    ),
     ("AttributeError: _ARRAY_API not found", "numpy_clash", {}),
     ("AttributeError: `np.complex_` was removed in the NumPy 2.0 release.", "numpy_clash", {}),
     ("ValueError: numpy.dtype size changed, may indicate binary incompatibility.", "numpy_clash", {}),
@@ -160,7 +201,18 @@ PACKAGES: tuple[Expected, ...] = (
     ("ERROR: No matching distribution found for tensorflow-gpu==1.15", "no_wheel", {"package": "tensorflow-gpu"}),
     ("Unable to find installation candidates for tensorflow (2.11.0)", "no_wheel", {}),
     ("tensorflow==2.13.0 has no wheels with a matching Python ABI tag", "no_wheel", {}),
-    ("ERROR: tensorflow-2.4.0-cp38-cp38-manylinux2010_x86_64.whl is not a supported wheel on this platform.", "no_wheel", {}),
+    (
+        "ERROR: tensorflow-2.4.0-cp38-cp38-manylinux2010_x86_64.whl is not a supported wheel on this platform.",
+        "no_wheel",
+        {"tag": "38", "platform": "manylinux2010_x86_64"},
+    ),
+    (
+        "Could not find a version that satisfies the requirement tensorflow~=1.15.0 (from versions: "
+        + ", ".join(f"0.{minor}.{patch}" for minor in range(12) for patch in range(9))
+        + ", 1.14.0)",
+        "no_wheel",
+        {"versions": ", ".join([f"0.{minor}.{patch}" for minor in range(12) for patch in range(9)][-22:]) + ", 1.14.0"},
+    ),
     ("_tflow_select             2.1.0                       gpu    anaconda", "conda_build", {"build": "gpu"}),
     ("tensorflow                2.8.2            mkl_py310hd0eab7e_0", "conda_build", {"build": "mkl"}),
     ("tensorflow                2.15.0", "fact", {"tf": "2.15.0"}),

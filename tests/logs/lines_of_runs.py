@@ -122,6 +122,13 @@ TRAINING: tuple[Expected, ...] = (
         {"policy": "mixed_float16"},
     ),
     ("WARNING:tensorflow:Your input ran out of data; interrupting training.", "data_ended", {}),
+    ("WARNING:tensorflow:Your dataset iterator ran out of data; interrupting training.", "data_ended", {}),
+    ("WARNING:tensorflow:Your dataset/generator ran out of data; interrupting training.", "data_ended", {}),
+    (
+        "0x7f2fe0> triggered tf.function retracing. Tracing is expensive and the excessive number of tracings is likely",
+        "retracing",
+        {},
+    ),
     ("Batch 17: Invalid loss, terminating training", "nan_loss", {"batch": "17"}),
     ("469/469 - 1s - loss: nan - accuracy: 0.0987 - val_loss: nan", "nan_loss", {"metric": "loss", "value": "nan"}),
     ("step 100, total_loss = NaN", "nan_loss", {"metric": "total_loss"}),

@@ -70,9 +70,12 @@ def no_memory_left(log: Log, env: Environment | None, gpus: Gpus | None, baselin
             know=SEE_FREE,
         )
     elif late:
-        growth = any(each.values.get("what") == "Physical" for each in late)
+        some = any(each.values.get("what") == "Some" for each in late)
+        growth = some or any(each.values.get("what") == "Physical" for each in late)
         yield log_finding(
-            "Memory growth is set after the GPU was initialised, so it stays off."
+            "Memory growth is set for some of the GPUs only; TensorFlow wants it alike for all."
+            if some
+            else "Memory growth is set after the GPU was initialised, so it stays off."
             if growth
             else "A memory or device option is set after the GPU was initialised.",
             weigh_program(0.9, baseline),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from gpudoctor.sdk import Fix, tensorflow_releases, versions
+from gpudoctor.sdk import Fix, LogEvent, tensorflow_releases, versions
 from gpudoctor_checks.said import by_hand, command
 
 FIRST_WITH_NUMPY_2 = "2.18"  # the wheels' own requirement (tensorflow_releases)
@@ -39,6 +39,26 @@ KERAS_3 = command(
     why="Keras 2 cannot read what Keras 3 saves; the other way round the weights can be saved anew",
     minutes=15,
     risk="medium",
+)
+ONE_KERAS = by_hand(
+    "one-keras",
+    "One Keras in the whole program",
+    "unset TF_USE_LEGACY_KERAS and use Keras 3 throughout; or keep tf_keras, with releases of the other libraries that use it, too",
+    why="neither Keras takes the other's layers and models",
+    minutes=30,
+)
+OLD_H5PY = command(
+    "pin-h5py",
+    "Keep h5py below 3 in this environment",
+    "python -m pip install 'h5py<3'",
+    why="this Keras decodes bytes, and h5py 3 gives text",
+)
+REBUILT = by_hand(
+    "rebuild-for-numpy",
+    "Install the module anew that names NumPy",
+    "python -m pip install --force-reinstall --no-deps PACKAGE  # PACKAGE: where the traceback ends, in a release made for this NumPy;"
+    " or a newer NumPy, where TensorFlow's own bound allows one",
+    why="it was compiled for a NumPy newer than the one here",
 )
 AVX = by_hand(
     "build-for-this-cpu",
@@ -78,6 +98,12 @@ def for_protobuf(version: str) -> Fix:
         f"python -m pip install 'protobuf{wanted}'",
         why="TensorFlow's generated code was made for it",
     )
+
+
+def for_misfit(line: LogEvent, version: str) -> Fix:
+    """Return the cure of what the line names: two have a reason of their own, the others come back with TensorFlow."""
+    own = {"bytes": OLD_H5PY, "compiled-for-newer": REBUILT}
+    return own.get(line.values.get("why", "")) or for_dependency(line.values["module"], version)
 
 
 def for_dependency(module: str, version: str) -> Fix:

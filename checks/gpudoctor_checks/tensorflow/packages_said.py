@@ -23,15 +23,17 @@ from gpudoctor_checks.tensorflow.packages_remedies import (
     CHECK,
     KERAS_3,
     OLD_NUMPY,
+    ONE_KERAS,
     RIGHT_BINDING,
     RUNTIME,
     SEE,
-    for_dependency,
     for_keras,
+    for_misfit,
     for_numpy,
     for_protobuf,
     same_keras,
 )
+from gpudoctor_checks.tensorflow.pip_misfits import by_pip
 
 INSTALL = newest(
     "install-tensorflow",
@@ -69,8 +71,10 @@ def clash(log: Log, tensorflow: TensorFlow | None, baseline: Trial | None) -> It
     if misfit and not numpy:
         module = misfit[0].values["module"]
         summary = f"The installed {module} does not fit what imports it."
-        fix = for_dependency(module, version)
+        fix = for_misfit(misfit[0], version)
         yield log_finding(summary, weigh_faulty(0.8, baseline), misfit, fix, cause="dependency-misfit", know=CHECK)
+    if not numpy and not protobuf and not keras and not misfit:
+        yield from by_pip(log, baseline)
     binding = events(log, "nvml_binding")
     if binding:
         summary = "Another package shadows the official NVML bindings."
@@ -78,9 +82,9 @@ def clash(log: Log, tensorflow: TensorFlow | None, baseline: Trial | None) -> It
     told = events(log, "tensorflow_absent")
     # the line that names the reason outranks the sentence that every failed import ends with
     absent = next((each for each in told if each.values.get("why") != "import"), first(log, "tensorflow_absent"))
-    driver = any(each.values.get("library", "").startswith("libcuda.so") for each in events(log, "dlopen_failed"))
-    if driver and absent is not None and absent.values.get("why") == "import":
-        return  # TensorFlow 1.x opens the driver's library when it is imported: see GD155
+    library = any("ImportError" in each.text or "libcuda.so" in each.text for each in events(log, "dlopen_failed"))
+    if library and absent is not None and absent.values.get("why") == "import":
+        return  # TensorFlow 1.x opens its libraries and the driver's when it is imported: see GD251 and GD155
     if absent is not None and not numpy and not protobuf and not keras and not misfit:
         yield _absent(absent, weight if absent.values.get("why") == "absent" else weigh_faulty(0.7, baseline))
 
@@ -96,6 +100,8 @@ def _keras(lines: tuple[LogEvent, ...], version: str, weight: Weight) -> Finding
         summary, fixes = "Keras and TensorFlow are of different releases.", (same_keras(version),)
     elif "file-of-keras-3" in reasons:
         summary, fixes = "A model saved by Keras 3 is read by Keras 2.", (KERAS_3,)
+    elif "two-kerases" in reasons:
+        summary, fixes = "Objects of Keras 2 (tf_keras) meet a library that uses Keras 3.", (ONE_KERAS,)
     else:
         summary = (
             "Keras 2 is asked for, but tf_keras is not installed." if missing else "Code for Keras 2 meets Keras 3."

@@ -9,7 +9,8 @@ Why it matters
 
 How to fix
     Take a release that has a wheel for this Python, or make an environment with a Python that the release supports. pip
-    itself is not at fault. On native Windows there is no tensorflow-gpu after 2.10: TensorFlow inside WSL2.
+    itself is at fault only where its list ends with 1.14: it is older than the tags of later wheels. On ARM: NVIDIA's own
+    builds. On native Windows there is no tensorflow-gpu after 2.10: TensorFlow inside WSL2.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from collections.abc import Iterator
 from gpudoctor.sdk import (
     Evidence,
     Finding,
+    Gpus,
     Host,
     Log,
     LogEvent,
@@ -30,10 +32,13 @@ from gpudoctor.sdk import (
     versions,
     weigh_faulty,
 )
+from gpudoctor_checks.memory.shared_board import on_board
 from gpudoctor_checks.said import events, log_finding, on_windows, stated
 from gpudoctor_checks.tensorflow.cpu_build import LAST_NATIVE
 from gpudoctor_checks.tensorflow.cpu_build_said import FIRST_WITHOUT, WSL
-from gpudoctor_checks.tensorflow.wheel_remedies import VERSION, fixes_for
+from gpudoctor_checks.tensorflow.wheel_remedies import VERSION, fixes_for, pip_is_old
+
+ARM = frozenset({"aarch64", "arm64"})
 
 
 @check(
@@ -44,7 +49,9 @@ from gpudoctor_checks.tensorflow.wheel_remedies import VERSION, fixes_for
     cause=("python-tf-wheel", "windows-native"),
     core=False,
 )
-def no_wheel(log: Log, python: Python | None, host: Host | None, baseline: Trial | None) -> Iterator[Finding]:
+def no_wheel(
+    log: Log, python: Python | None, host: Host | None, gpus: Gpus | None, baseline: Trial | None
+) -> Iterator[Finding]:
     """Compare what was asked for with what pip saw."""
     found = events(log, "no_wheel")
     if not found:
@@ -62,17 +69,29 @@ def no_wheel(log: Log, python: Python | None, host: Host | None, baseline: Trial
         yield log_finding(summary, weight, found, WSL, LAST_NATIVE, cause="windows-native")
         return
     seen = next((each.values["versions"] for each in found if each.values.get("versions")), "")
+    arm = _on_arm(host, gpus) and not any("aarch64" in each.values.get("platform", "") for each in found)
     yield log_finding(
-        f"TensorFlow {wanted} has no wheel for this Python{f' ({own})' if own else ''}.".replace(
+        "TensorFlow's wheels on PyPI are not for this ARM machine with a GPU."
+        if arm
+        else "This pip is too old to see the wheels of TensorFlow 1.15 and later."
+        if pip_is_old(wanted, found)
+        else f"TensorFlow {wanted} has no wheel for this Python{f' ({own})' if own else ''}.".replace(
             "TensorFlow  ", "TensorFlow "
         ),
         weigh_faulty(0.93 if wanted or own else 0.8, baseline),
         found,
-        *fixes_for(wanted, own, stated(log, "tf"), found),
+        *fixes_for(wanted, own, stated(log, "tf"), found, arm=arm),
         cause="python-tf-wheel",
         more=(Evidence(label="pip saw", value=seen[:120] or "none", source="log"),),
         know="" if own else "python --version",
     )
+
+
+def _on_arm(host: Host | None, gpus: Gpus | None) -> bool:
+    """Return whether it is known that this is ARM with Linux; a Mac has wheels."""
+    if host is not None and either(host.os, "") in {"darwin", "windows"}:
+        return False
+    return on_board(gpus) or (host is not None and either(host.arch, "") in ARM)
 
 
 def _of_gpu(event: LogEvent) -> bool:

@@ -4,16 +4,26 @@ from __future__ import annotations
 
 from gpudoctor.logs.pattern import row
 
-NUMPY, PROTOBUF, KERAS, ABSENT, NO_WHEEL, MISFIT = (
+NUMPY, PROTOBUF, KERAS, ABSENT, NO_WHEEL, MISFIT, PIP = (
     "numpy_clash",
     "protobuf_clash",
     "keras_clash",
     "tensorflow_absent",
     "no_wheel",
     "dependency_misfit",
+    "pip_misfit",
 )
 IMPORTED = "ml_dtypes|typing_extensions|flatbuffers|gast|wrapt|astunparse|opt_einsum|termcolor|h5py"
 PACKAGE = r"(?P<package>tensorflow(?:[-_](?:gpu|cpu|intel|macos))?|tf[-_]nightly(?:[-_]gpu)?)(?:\[[\w,\-]{1,40}\])?"
+# a version and what may stand before it, as pip writes what one package asks of another
+BOUND = r"[<>=!~][^\s,;'\"]{0,24}(?:,[<>=!~][^\s,;'\"]{0,24}){0,5}"
+
+
+def last_of_a_cut_list(values: dict[str, str]) -> dict[str, str]:
+    """Return the fields with the versions that pip saw: the last ones of its list, or the first where its end is cut off."""
+    beginning = values.pop("beginning", "")
+    return {**values, "versions": beginning, "cut": "yes"} if beginning else values
+
 
 ROWS = (
     row(NUMPY, "NumPy 1.x", r"compiled using NumPy 1\.x cannot be run in"),
@@ -40,6 +50,40 @@ ROWS = (
         MISFIT,
         "ImportError: cannot import",
         rf"cannot import name '(?P<attribute>\w{{1,60}})' from '(?P<module>{IMPORTED})'",
+    ),
+    # h5py 3 gives text where Keras before TensorFlow 2.4 decodes bytes; the traceback shows the line of Keras
+    row(
+        MISFIT,
+        "decode('utf",
+        r"\b(?:model_config|training_config|keras_version|backend|original_\w{1,20}|n)\b[^\n]{0,30}\.decode\('utf-?8'\)",
+        module="h5py",
+        why="bytes",
+    ),
+    # the module was compiled for a NumPy that is newer than the one here
+    row(
+        MISFIT,
+        "y.ndarray size",
+        r"numpy\.ndarray size changed, may indicate binary incompatibility",
+        module="numpy",
+        why="compiled-for-newer",
+    ),
+    row(
+        MISFIT,
+        "y.ufunc size",
+        r"numpy\.ufunc size changed, may indicate binary incompatibility",
+        module="numpy",
+        why="compiled-for-newer",
+    ),
+    row(
+        PIP,
+        "which is incompatible",
+        rf"(?P<asker>[\w\-.]{{1,60}}) (?P<of>\d[\w.+]{{0,20}}) (?:requires|has requirement) (?P<package>[\w\-.]{{1,60}}?)(?:\[[\w,\-]{{1,40}}\])?"
+        rf"(?P<wanted>{BOUND}), but you(?:'ll)? have (?P=package) (?P<there>\d[\w.+]{{0,20}}) which is incompatible",
+    ),
+    row(
+        "pip_conflict",
+        "conflicting dependencies",
+        r"Cannot install (?P<packages>[^\n]{0,300}?\b(?:tensorflow|keras)\b[^\n]{0,300}?) because these package versions have conflicting dependencies",
     ),
     row("nvml_binding", "The pynvml package", r"The pynvml package is deprecated\. Please install nvidia-ml-py"),
     row("nvml_binding", "bute '", r"module 'pynvml' has no attribute '(?P<attribute>\w{1,60})'"),
@@ -99,6 +143,12 @@ ROWS = (
         r"cannot import name 'get_config' from 'tensorflow\.python\.eager\.context'",
         why="release",
     ),
+    row(
+        KERAS,
+        "class 'tf_keras.",
+        r"(?:Received|[Gg]ot|Found|but)\b[^\n]{0,200}<class 'tf_keras\.",
+        why="two-kerases",
+    ),
     row(KERAS, "variables, but received", r"expected \d{1,5} variables, but received \d{1,5} variables during loading"),
     row(ABSENT, "No module named", r"No module named ['\"]?tensorflow['\"]?(?![\w.])", why="absent"),
     row(ABSENT, "Failed to load the native TensorFlow", r"Failed to load the native TensorFlow runtime", why="import"),
@@ -121,7 +171,9 @@ ROWS = (
         NO_WHEEL,
         "Could not find a version",
         rf"Could not find a version that satisfies the requirement {PACKAGE}(?P<wanted>[^\s(]{{0,30}})"
-        r"(?: \(from versions: (?P<versions>[^)\n]{0,180}))?",
+        # ascending: the last ones tell most, and the line may be cut off before them
+        r"(?: \(from versions: (?:(?:[^)\n]{0,4000}?, )??(?P<versions>[^)\n]{1,180})\)|(?P<beginning>[^)\n]{0,180})))?",
+        refine=last_of_a_cut_list,
     ),
     row(NO_WHEEL, "No matching distribution", rf"No matching distribution found for {PACKAGE}(?P<wanted>\S{{0,30}})"),
     row(
@@ -133,7 +185,8 @@ ROWS = (
     row(
         NO_WHEEL,
         "whl is not a supported",
-        r"tensorflow\S{0,60}?(?:-cp(?P<tag>[23]\d{1,2})-\S{0,60})? is not a supported wheel on this platform",
+        r"tensorflow\S{0,60}?(?:-cp(?P<tag>[23]\d{1,2})-\S{0,40}?-(?P<platform>[a-z][\w.]{2,80}?)(?:\.whl)?)?"
+        r" is not a supported wheel on this platform",
     ),
     row("conda_build", "_tflow_select", r"_tflow_select\s{1,40}[\d.]{1,12}\s{1,40}(?P<build>[a-z]{2,8})\b"),
     row(

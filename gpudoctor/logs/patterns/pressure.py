@@ -45,6 +45,12 @@ ROWS = (
         for what in ("Physical", "Virtual", "Visible", "Logical")
     ),
     row(
+        "memory_option_late",
+        "Memory growth cannot differ",
+        r"Memory growth cannot differ between GPU devices",
+        what="Some",
+    ),
+    row(
         "oom_device",
         "PrimaryCtxRetain",
         r"PrimaryCtxRetain[^\n]{0,80}CUDA_ERROR_OUT_OF_MEMORY",

@@ -23,6 +23,8 @@ ROWS = (
         r"\d{1,9} out of the last \d{1,9} calls to <(?:function |bound method )?(?P<function>[^\n]{1,120}?)(?: at 0x[0-9a-f]{1,16})?>"
         r" triggered tf\.function retracing",
     ),
+    # a pasted message is broken into lines where the window ended: the function stands in the line before
+    row("retracing", "Tracing is expensive", r"tf\.function retracing\. Tracing is expensive"),
     row(
         "rnn_fallback",
         "DNN kernel",
@@ -34,6 +36,9 @@ ROWS = (
         r"Mixed precision compatibility check \((?P<policy>\w{1,30})\): WARNING",
     ),
     row("data_ended", "Your input ran out", r"Your input ran out of data"),
+    # tf.keras of TensorFlow 1.9 to 2.0, for a dataset and for a generator
+    row("data_ended", "Your dataset ", r"Your dataset (?:iterator )?ran out of data"),
+    row("data_ended", "Your dataset/generator", r"Your dataset/generator (?:ran out of data|yielded fewer batches)"),
     row(
         "nan_loss",
         "Invalid loss",
