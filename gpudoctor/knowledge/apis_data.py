@@ -1,6 +1,8 @@
 """Rows of `apis`. Facts of 2026-12-01.
 
-Read in the wheels of PyPI: tensorflow_cpu (tensorflow/_api/v2 and _api/v1, the strings of the main library) and keras.
+Read in the wheels of PyPI, each boundary between two neighbours: tensorflow 1.13.1, 1.14.0, 2.0.4 and tensorflow-cpu 2.1.4,
+2.2.3, 2.3.4, 2.4.4, 2.5.3, 2.6.5, 2.8.4, 2.9.3 (the modules of tensorflow/_api, the sources behind them, the strings of the
+main library), keras 2.6.0, 2.7.0, 2.8.0, 3.0.0, 3.0.2, 3.15.1. An older end that was not read lies at the oldest that was.
 """
 
 from __future__ import annotations
@@ -17,7 +19,7 @@ APIS: tuple[Api, ...] = (
         name="gradient_accumulation_steps",
         pattern=r"optimizer = keras\.optimizers\.Adam\(gradient_accumulation_steps=(\d+)\)  # Keras 3; and ([^\n]*)",
         package="keras",
-        since="3.1",
+        since="3.0.2",
         older=(
             Form(
                 since=TF_2,
@@ -44,7 +46,7 @@ APIS: tuple[Api, ...] = (
         since="2.1",
         older=(
             Form(
-                since=TF_2,
+                since="1.14",
                 text=(
                     "for gpu in tf.config.experimental.list_physical_devices('GPU'): "
                     "tf.config.experimental.set_memory_growth(gpu, True)"
@@ -56,7 +58,7 @@ APIS: tuple[Api, ...] = (
     Api(
         name="TF_FORCE_GPU_ALLOW_GROWTH",
         pattern=r"export TF_FORCE_GPU_ALLOW_GROWTH=true",
-        since="1.14",
+        since="1.13",
         older=(Form(since="1.0", text=GROW_IN_SESSION, action="diff"),),
     ),
     Api(
@@ -65,10 +67,10 @@ APIS: tuple[Api, ...] = (
             r"gpu = tf\.config\.list_physical_devices\('GPU'\)\[0\]\n"
             r"tf\.config\.set_logical_device_configuration\(gpu, \[tf\.config\.LogicalDeviceConfiguration\(memory_limit=([^)\n]*)\)\]\)"
         ),
-        since="2.4",
+        since="2.1",
         older=(
             Form(
-                since=TF_2,
+                since="1.14",
                 text=(
                     "gpu = tf.config.experimental.list_physical_devices('GPU')[0]\n"
                     "tf.config.experimental.set_virtual_device_configuration("
@@ -87,9 +89,9 @@ APIS: tuple[Api, ...] = (
     Api(
         name="LogicalDeviceConfiguration",
         pattern=r"tf\.config\.LogicalDeviceConfiguration\(memory_limit=([^)\n]*)\)",
-        since="2.4",
+        since="2.1",
         older=(
-            Form(since=TF_2, text=r"tf.config.experimental.VirtualDeviceConfiguration(memory_limit=\1)"),
+            Form(since="1.14", text=r"tf.config.experimental.VirtualDeviceConfiguration(memory_limit=\1)"),
             Form(since="1.0", text=r"tf.GPUOptions(per_process_gpu_memory_fraction=\1 / GPU_MIB)"),
         ),
     ),
@@ -109,14 +111,29 @@ APIS: tuple[Api, ...] = (
         ),
     ),
     Api(
+        name="get_memory_info in a program",
+        pattern=r"print\(tf\.config\.experimental\.get_memory_info\('GPU:0'\)\)",
+        since="2.5",
+        older=(Form(since="2.4", text="print(tf.config.experimental.get_memory_usage('GPU:0'))"),),
+    ),
+    Api(
         name="bucket_by_sequence_length",
-        pattern=r"dataset\.bucket_by_sequence_length\(([^#]*)\)  # none longer than the last",
+        pattern=(
+            r"dataset = dataset\.bucket_by_sequence_length\(([^#]*)\)  # none longer than the last\n"
+            r"# or one shape: (dataset\.padded_batch\([^\n]*\))"
+        ),
         since="2.6",
         older=(
             Form(
-                since="1.13",
-                text=r"dataset.apply(tf.data.experimental.bucket_by_sequence_length(\1))  # none longer than the last",
+                since="1.14",
+                text=(
+                    "dataset = dataset.apply(tf.data.experimental.bucket_by_sequence_length("
+                    r"\1))  # none longer than the last"
+                    "\n"
+                    r"# or one shape: \2"
+                ),
             ),
+            Form(since="1.0", text=r"dataset = \2"),
         ),
     ),
     Api(
@@ -151,7 +168,7 @@ APIS: tuple[Api, ...] = (
     Api(
         name="set_soft_device_placement",
         pattern=r"tf\.config\.set_soft_device_placement\(True\)",
-        since="1.15",
+        since="1.14",
         older=(Form(since="1.0", text="session = tf.Session(config=tf.ConfigProto(allow_soft_placement=True))"),),
     ),
     Api(
@@ -160,6 +177,18 @@ APIS: tuple[Api, ...] = (
         since="2.5",  # gpu_cudamallocasync_allocator.h: it needs CUDA 11.2, with which 2.5 is the first to be built
     ),
     # names
+    Api(
+        name="jit_compile of tf.function",
+        pattern=r"@tf\.function\(jit_compile=True\)",
+        since="2.5",
+        older=(Form(since="2.2", text="@tf.function(experimental_compile=True)"),),
+    ),
+    Api(
+        name="TF_CPP_MAX_VLOG_LEVEL",
+        pattern=r"TF_CPP_MAX_VLOG_LEVEL=",
+        since="2.5",
+        older=(Form(since="1.0", text="TF_CPP_MIN_VLOG_LEVEL="),),
+    ),
     Api(
         name="set_global_policy",
         pattern=r"keras\.mixed_precision\.set_global_policy",
@@ -213,7 +242,7 @@ APIS: tuple[Api, ...] = (
     Api(
         name="set_log_device_placement",
         pattern=r"tf\.debugging\.set_log_device_placement\(True\)",
-        since=TF_2,
+        since="1.14",
         older=(Form(since="1.0", text="session = tf.Session(config=tf.ConfigProto(log_device_placement=True))"),),
     ),
     Api(

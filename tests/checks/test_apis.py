@@ -21,7 +21,8 @@ ALWAYS = frozenset(
         "tf.distribute.HierarchicalCopyAllReduce", "tf.config.experimental.set_memory_growth",
         "keras.layers.Dense", "keras.layers.Embedding", "keras.optimizers.Adam",
         "TF_CPP_MIN_LOG_LEVEL", "TF_NUM_INTEROP_THREADS", "TF_NUM_INTRAOP_THREADS", "TF_MIN_GPU_MULTIPROCESSOR_COUNT",
-        "TF_CUDA_COMPUTE_CAPABILITIES", "TF_USE_LEGACY_KERAS", "TF_CPU_BFC_MEM_LIMIT_IN_MB", "TF_GPU_HOST_MEM_LIMIT_IN_MB",
+        "TF_FORCE_GPU_ALLOW_GROWTH",  # for the probe, which trains with 2.x; for a program it has a row
+        "TF_CUDA_COMPUTE_CAPABILITIES", "TF_USE_LEGACY_KERAS", "TF_CPU_BFC_MEM_LIMIT_IN_MB", "TF_GPU_HOST_MEM_LIMIT_IN_MB", "TF_CUDA_HOST_MEM_LIMIT_IN_MB", "TF_MKL_ALLOC_MAX_BYTES",
     }
 )  # fmt: skip
 NAMED = re.compile(r"\b(?:tf|keras)\.(?:[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*)?|\bTF_[A-Z_0-9]+(?==)")

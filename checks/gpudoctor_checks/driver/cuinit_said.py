@@ -55,7 +55,9 @@ from gpudoctor_checks.driver.driver_said import COMPAT, MISMATCH, TOO_OLD_CODES
 from gpudoctor_checks.presence import why_dead
 from gpudoctor_checks.said import container_of, first, log_finding
 
-TOLD_BY_OTHERS = frozenset({NO_DEVICE, BAD_DEVICE, NO_LIBCUDA, *map(int, (*TOO_OLD_CODES, MISMATCH, COMPAT))})  # GD155, GD152
+TOLD_BY_OTHERS = frozenset(
+    {NO_DEVICE, BAD_DEVICE, NO_LIBCUDA, *map(int, (*TOO_OLD_CODES, MISMATCH, COMPAT))}
+)  # GD155, GD152
 BESIDE = 0.45  # policy: a surer trouble is told in the same text
 
 

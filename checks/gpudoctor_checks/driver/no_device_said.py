@@ -24,7 +24,6 @@ from gpudoctor.sdk import (
     Driver,
     Environment,
     Finding,
-    Fix,
     Gpus,
     Host,
     Log,
@@ -37,20 +36,16 @@ from gpudoctor.sdk import (
 )
 from gpudoctor_checks.driver.cuinit_events import (
     BAD_DEVICE,
-    LESS,
-    LIKELY,
     NO_DEVICE,
-    NO_DRIVER,
     NO_LIBCUDA,
     OPEN,
-    RENEW_UVM,
     SEE_LIBCUDA,
-    SET_DEVICES,
     read_cuinit,
     told_elsewhere,
 )
 from gpudoctor_checks.driver.cuinit_shadows import shadow_likely, wsl_itself
 from gpudoctor_checks.driver.gpu_hidden import NAME
+from gpudoctor_checks.driver.hidden_suspects import NEXT, without_device
 from gpudoctor_checks.driver.no_libcuda import (
     LIKELIEST,
     OPEN_TITLE,
@@ -60,10 +55,7 @@ from gpudoctor_checks.driver.no_libcuda import (
     from_windows,
     without_libcuda,
 )
-from gpudoctor_checks.remedies import give_container_gpu
-from gpudoctor_checks.said import container_of, first, log_finding, outside, trained_on, unproven
-
-SURE, MAYBE_CONTAINER, NEXT = 0.9, 0.65, 0.45  # policy: each cause's share where nothing, or another sign, is told
+from gpudoctor_checks.said import log_finding, trained_on, unproven
 
 
 @check(
@@ -101,7 +93,7 @@ def no_device(
         suspects = without_libcuda(log, host, driver)
         know = SEE_ON_WINDOWS if from_windows(log, host) else SEE_WHICH
     else:
-        suspects, know = _without_device(log, code, host, env, alone=alone), f"echo ${NAME}; {SEE_LIBCUDA}"
+        suspects, know = without_device(log, code, host, env, alone=alone), f"echo ${NAME}; {SEE_LIBCUDA}"
     for place, each in enumerate(suspects):
         yield _told(each, log, lines, know, baseline, sure=not place and bool(gpus), of=suspects)
 
@@ -124,44 +116,3 @@ def _told(
     weight = weigh_unusable(static, trial)
     found = log_finding(suspect.summary, weight, lines, fix, cause=suspect.cause, know=know, severity=severity)
     return replace(found, title=OPEN_TITLE) if len(of) > 1 and of[0].weight <= LIKELIEST else found
-
-
-def _without_device(
-    log: Log, code: int, host: Host | None, env: Environment | None, *, alone: bool
-) -> tuple[Suspect, ...]:
-    """Return what "no device" may come from, the likeliest first."""
-    value = env.get(NAME) if env is not None else None
-    told: dict[str, tuple[str, Fix]] = {
-        "container-no-gpu": (
-            "The container was started without the GPU.",
-            give_container_gpu(container_of(host) or "docker"),
-        ),
-        "kernel-module-not-loaded": ("No NVIDIA driver is loaded or found.", NO_DRIVER),
-        "uvm-not-ready": ("The driver is loaded, but the GPU has no device node.", RENEW_UVM),
-        "cuda-visible-devices": (f"{NAME}{f'={value!r}' if value is not None else ''} hides every GPU.", SET_DEVICES),
-    }
-    weights = sorted(_weights(log, code, host, value, alone=alone).items(), key=lambda each: -each[1])
-    return tuple(
-        Suspect(cause=cause, weight=static, summary=told[cause][0], fix=told[cause][1])
-        for cause, static in weights
-        if static
-    )
-
-
-def _weights(log: Log, code: int, host: Host | None, value: str | None, *, alone: bool) -> dict[str, float]:
-    """Return how much speaks for each cause; "no device" comes from a driver that answers, so it is there."""
-    inside = container_of(host)
-    if code == NO_DEVICE and not alone and not inside and value is None:
-        if first(log, "no_device_node") is not None:  # said only where the kernel has the driver: see no_libcuda
-            return {
-                "container-no-gpu": 0.0 if outside(host) else MAYBE_CONTAINER,
-                "uvm-not-ready": LIKELY if outside(host) else LESS,
-            }
-        # a libcuda that is there and finds no module: on a machine that is the driver's half, in a container rather rare
-        return {"kernel-module-not-loaded": LIKELY, "container-no-gpu": 0.0 if outside(host) else NEXT}
-    variable = value is not None or (alone and not inside)
-    return {
-        "container-no-gpu": SURE if inside else 0.0 if outside(host) else NEXT if variable else MAYBE_CONTAINER,
-        "kernel-module-not-loaded": 0.0 if inside or alone else LESS,
-        "cuda-visible-devices": 0.0 if not variable else SURE if value is not None else OPEN,
-    }

@@ -84,9 +84,8 @@ def not_opened(
         yield wsl
         return
     if any("libcuda.so" in each.text for each in named) and not unnamed:
-        cause = "wsl-libcuda" if on_wsl(host) else "missing-cuda-libs"
+        cause, fix = ("wsl-libcuda", WSL_FIRST) if on_wsl(host) else ("missing-cuda-libs", FIND_LIBCUDA)
         weight = weigh_unusable(0.85, baseline)
-        fix = WSL_FIRST if on_wsl(host) else FIND_LIBCUDA
         yield log_finding("The driver's libcuda is not found by the loader.", weight, named, fix, cause=cause)
         return
     lost = mend_runpath(version) if versions.is_version(version) and not named and not in_conda(log, python) else None

@@ -22,7 +22,8 @@ from gpudoctor_checks.memory.host_shortage import LESS, SEE_HOST, of_the_host
 from gpudoctor_checks.memory.memory_remedies import SMALLER
 from gpudoctor_checks.said import events, log_finding, trained_on, weigh_program
 
-SURE, LIKELY, MAYBE = 0.9, 0.65, 0.6  # policy: an allocator says it, a warning before the end does, nothing but the end is told
+# policy: an allocator says it, a warning before the end does, nothing but the end is told
+SURE, LIKELY, MAYBE = 0.9, 0.65, 0.6
 
 
 @check(
@@ -35,7 +36,8 @@ SURE, LIKELY, MAYBE = 0.9, 0.65, 0.6  # policy: an allocator says it, a warning 
 )
 def host_full(log: Log, baseline: Trial | None) -> Iterator[Finding]:
     """Weigh a bare "Killed" less: it may have other senders."""
-    outside = () if trained_on(log) else of_the_host(log)  # a pool with a limit of its own was full: see GD451 and GD402
+    # a dump's pool with a limit of its own was full: see GD451 and GD402
+    outside = () if trained_on(log) else of_the_host(log)
     if any(each.kind == "oom_tensor" for each in outside):
         return  # a tensor of the model itself: see GD451
     refused = (*events(log, "host_oom"), *(each for each in outside if each.kind == "oom"))

@@ -18,11 +18,11 @@ from gpudoctor_checks.said import change, command, events, log_finding, unproven
 
 TITLE = "The log ends out of host memory"
 SAVE_ON_HOST = ("gradient-accumulation", "smaller-batch")  # of the ways out, those that need less of any memory
-# The variable that bounds each pool, and its unit in bytes. process_state.cc and gpu_process_state.cc (1.14 renamed the
-# CUDA one), mkl_cpu_allocator.h.
+# The variable that bounds each pool, and its unit in bytes. process_state.cc, gpu_process_state.cc (1.14
+# renamed pool and variable, read in both wheels), mkl_cpu_allocator.h.
 LIMITS = {
     "gpu_host_bfc": ("TF_GPU_HOST_MEM_LIMIT_IN_MB", 1 << 20),
-    "cuda_host_bfc": ("TF_GPU_HOST_MEM_LIMIT_IN_MB", 1 << 20),
+    "cuda_host_bfc": ("TF_CUDA_HOST_MEM_LIMIT_IN_MB", 1 << 20),
     "bfc_cpu_allocator_for_gpu": ("TF_CPU_BFC_MEM_LIMIT_IN_MB", 1 << 20),
     "mklcpu": ("TF_MKL_ALLOC_MAX_BYTES", 1),
 }
