@@ -28,6 +28,7 @@ BY_THE_CALENDAR = frozenset({"driver-end-of-life"})
 TEXT_END = "text_end"
 SAID_NOTHING = frozenset({STATED, TEXT_END, EPOCH})  # events that every text has
 NOISE = "harmless-line"
+ONLY_A_RUN_TELLS = "slow-training-in-log"
 NOTHING_FOLLOWS = "Nothing wrong follows from what was stated"
 NOTHING_RECOGNISED = "Nothing in this text is recognised"
 OTHER_MAKER = "other_maker"
@@ -47,13 +48,15 @@ def judge_text(
     report = diagnose(snapshot, fitting, level="quick", plugins=plugins, severities=severities)
     reading = {each.code for each in fitting if reads_log(each)}
     silent = not _was_read(snapshot)  # facts alone: whatever follows from them is the answer
-    kept = tuple(each for each in report.findings if silent or _speaks(each, reading, report.findings))
+    spoken = tuple(each for each in report.findings if silent or _speaks(each, reading, report.findings))
+    kept = _without_guesses(spoken)
     without = without_a_gpu(snapshot, kept)
     told = with_gpu_to_know(snapshot, kept)
     told = tuple(as_note(each) for each in told) if without else told
     findings = tuple(_told_apart(each) for each in told) if _troubles(told) else told
-    headline = report.summary.headline if _troubles(findings) else without or _nothing(snapshot)
     primary = primary_of(findings)
+    asked = next((each.summary for each in findings if each.slug == ONLY_A_RUN_TELLS), "")
+    headline = primary.summary if primary is not None else without or asked or _nothing(snapshot)
     return replace(
         report,
         findings=findings,
@@ -92,6 +95,12 @@ def _speaks(finding: Finding, reading: set[str], all_: Sequence[Finding]) -> boo
         return True
     said = any(each.code in reading and each.severity is not Severity.INFO for each in all_)
     return finding.severity is Severity.WARNING and not said
+
+
+def _without_guesses(findings: tuple[Finding, ...]) -> tuple[Finding, ...]:
+    """Leave out what only a run can tell where the text itself shows a trouble: that is to be mended first."""
+    known = any(each.severity is not Severity.INFO and each.slug != ONLY_A_RUN_TELLS for each in findings)
+    return tuple(each for each in findings if each.slug != ONLY_A_RUN_TELLS) if known else findings
 
 
 def _troubles(findings: Sequence[Finding]) -> bool:

@@ -35,7 +35,7 @@ MEANT = frozenset(
         "gpu_found", "gpu_created", "gpu_skipped", "visible_gpus", "nvidia_smi_failed", "nvml_failed", "ptx_jit", "xid",
         "container_runtime", "container_without_driver", "not_on_gpu", "gpu_process", "module_refused", "module_missing",
         "nouveau_holds", "device_cgroup", "driver_reported", "driver_library_mismatch", "oom_device", "built_with_cuda",
-        "gpu_libraries_missing", "gpus_not_registered", "gpu_missed", "no_device_node",
+        "gpu_libraries_missing", "gpus_not_registered", "gpu_missed", "no_device_node", "gpu_use",
     }
 )  # fmt: skip
 MEANT_BY_FACT = ("cuda", "cudnn", "nccl", "multiprocessors")

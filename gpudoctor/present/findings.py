@@ -16,9 +16,10 @@ from gpudoctor.present.style import Style, printable, shorten
 MARKS = {Severity.ERROR: "[x]", Severity.WARNING: "[!]", Severity.INFO: "[i]"}
 FULL = 1000
 NOTE_LINES = 2
+NOISE = "harmless-line"  # the cause of a line that is no trouble
 TO_KNOW = "run this to know"  # the label of evidence that is a command: what decides among several causes
-NUMBER, INDENT = 3, "     "
 NEXT_STEP = "next step"  # the source of evidence that is for the reader to act on
+NUMBER, INDENT = 3, "     "
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,19 +88,35 @@ def _aligned(rows: Sequence[Evidence], width: int) -> Iterator[str]:
         line = printable(f"  {each.label:<{column}}  {figures.evidence(each)}")
         if len(line) <= width or each.source != NEXT_STEP:
             yield shorten(line, width)
-
         elif each.label == TO_KNOW:  # a command is copied whole
             yield f"  {each.label}:"
             yield f"{INDENT}{printable(str(each.value))}"
         else:  # words with a command in them: in several lines, but whole
             yield from wrapped(f"{each.label}: {figures.evidence(each)}", "  ", INDENT, width)
 
+
 def others(found: Sequence[Finding], limit: int, style: Style, columns: Columns) -> Iterator[str]:
-    """Yield a line or two for each further finding, and how many there are more."""
-    for each in found[:limit]:
-        yield from _note(each, style, columns.width)
-    if len(found) > limit:
-        yield f"    {len(found) - limit} more: {columns.more}"
+    """Yield a line or two for each further finding, one for all noise, and how many there are more."""
+    groups = _grouped(found) if limit < FULL else [[each] for each in found]
+    for group in groups[:limit]:
+        yield from _note(group[0], style, columns.width) if len(group) == 1 else (_folded(group, style, columns),)
+    left = sum(len(group) for group in groups[limit:])
+    if left:
+        yield f"    {left} more: {columns.more}"
+
+
+def _grouped(found: Sequence[Finding]) -> list[list[Finding]]:
+    """Return each finding for itself, the lines that are no trouble together where the first of them stands."""
+    noise = [each for each in found if each.cause == NOISE]
+    return [noise if each.cause == NOISE else [each] for each in found if each.cause != NOISE or each is noise[0]]
+
+
+def _folded(noise: Sequence[Finding], style: Style, columns: Columns) -> str:
+    first = noise[0].evidence[:1]
+    shown = "".join(f": {each.label}, {each.value}" for each in first)
+    mark = MARKS[Severity.INFO]
+    line = f"{mark} {noise[0].code} {len(noise)} kinds of lines are no trouble ({columns.more}){shown}"
+    return shorten(line, columns.width).replace(mark, style.dim(mark), 1)
 
 
 def _note(finding: Finding, style: Style, width: int) -> Iterator[str]:

@@ -56,7 +56,7 @@ def _said(report: Report, finding: Finding) -> Iterator[str]:
         yield f"explains {explains}"
     if finding.caused_by is not None:
         yield f"explained by {finding.caused_by}"
-    for fix in finding.fixes[:1]:
+    for fix in lines.to_do(finding.fixes)[:1]:
         yield f"fix: {fix.title}"
         yield from fix.text.splitlines()
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
-from gpudoctor.model.finding import Finding
+from gpudoctor.model.finding import Finding, Fix
 from gpudoctor.model.report import Report
 from gpudoctor.present import figures
 from gpudoctor.present.style import printable
@@ -18,6 +18,11 @@ def by_code(report: Report) -> dict[str, list[Finding]]:
     return grouped
 
 
+def to_do(fixes: Iterable[Fix]) -> tuple[Fix, ...]:
+    """Return the fixes by which something changes: that a line may be ignored is said by the finding itself."""
+    return tuple(each for each in fixes if each.action != "manual" or each.effort_minutes > 0)
+
+
 def details(finding: Finding) -> Iterator[str]:
     """Yield a finding's lines: what, how sure, the evidence, what explains it, and each fix whole."""
     yield printable(finding.summary)
@@ -28,7 +33,7 @@ def details(finding: Finding) -> Iterator[str]:
         yield f"explained by {printable(finding.caused_by)}"
     for item in finding.evidence:
         yield printable(f"{item.label}: {figures.evidence(item)}")
-    for fix in finding.fixes:
+    for fix in to_do(finding.fixes):
         yield printable(f"fix ({figures.gain(fix.gain)}): {fix.title}")
         yield from (f"    {printable(line)}" for line in fix.text.splitlines())
 

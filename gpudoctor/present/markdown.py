@@ -65,10 +65,11 @@ def _what(finding: Finding) -> str:
 
 
 def _fixes(report: Report) -> Iterator[str]:
-    if not report.fixes:
+    fixes = lines.to_do(report.fixes)
+    if not fixes:
         return
     yield "### Fixes"
-    for number, fix in enumerate(report.fixes, start=1):
+    for number, fix in enumerate(fixes, start=1):
         yield ""
         yield f"{number}. {_safe(fix.title)} ({_safe(figures.gain(fix.gain))}, {figures.effort(fix.effort_minutes)})"
         yield ""

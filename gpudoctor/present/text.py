@@ -14,6 +14,7 @@ from gpudoctor.model.snapshot import Snapshot
 from gpudoctor.present import figures, findings, ladder, unseen
 from gpudoctor.present.findings import FULL, Columns
 from gpudoctor.present.headers import build_line, is_elsewhere, is_text_alone, machine_line, probe_line, target_line
+from gpudoctor.present.lines import to_do
 from gpudoctor.present.style import Style, printable, shorten
 
 EPOCH = "epoch"  # the event of fit()'s line, as in `gpudoctor.logs`
@@ -151,8 +152,9 @@ def _told_apart(report: Report) -> tuple[tuple[Fix, ...], tuple[Fix, ...]]:
     primary = _primary_of(report)
     notes = {each.code for each in report.findings if each.severity is Severity.INFO and each is not primary}
     troubles = {each.code for each in report.findings if each.severity is not Severity.INFO or each is primary}
-    fixes = tuple(each for each in report.fixes if not set(each.addresses) <= notes - troubles)
-    return fixes, tuple(each for each in report.fixes if each not in fixes)
+    offered = to_do(report.fixes)
+    fixes = tuple(each for each in offered if not set(each.addresses) <= notes - troubles)
+    return fixes, tuple(each for each in offered if each not in fixes)
 
 
 def _checks(report: Report) -> Iterator[str]:
@@ -226,7 +228,10 @@ def _trained(snapshot: Snapshot) -> bool:
 def _next(report: Report) -> list[str]:
     """Return what to do now; on somebody else's machine nothing can be scanned here."""
     primary, there = _primary_of(report), " there" if is_elsewhere(report.target) else ""
-    if primary is not None and _told_apart(report)[0]:
+    fixes = _told_apart(report)[0]
+    if primary is not None and any(each.value == fixes[0].text for each in primary.evidence if fixes):
+        return [f"Next: run 1{there}: it tells what to change.  Why: `gpudoctor explain {primary.code}`"]
+    if primary is not None and fixes:
         return _apply(report, f"Why: `gpudoctor explain {primary.code}`", there, open_=_is_open(primary))
     if _trained(report.snapshot):
         return [f"Next: `gpudoctor run -- python train.py`{there} tells what each step waits for."]

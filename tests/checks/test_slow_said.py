@@ -25,7 +25,7 @@ def test_an_idle_gpu_beside_a_step_time_leaves_the_usual_suspects() -> None:
 
     assert finding.cause == "input-pipeline"
     assert finding.confidence < 0.5
-    assert "mostly idle (3 %) at 5 s a step" in finding.summary
+    assert "mostly idle (3 %, 5 s a step)" in finding.summary
     assert "too little work a step" in finding.summary
     assert [fix.text for fix in finding.fixes] == ["gpudoctor run -- python train.py"]
 

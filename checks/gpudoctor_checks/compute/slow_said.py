@@ -32,11 +32,14 @@ from gpudoctor.sdk import (
     check,
 )
 from gpudoctor_checks.compute.idle_device import IDLE
+from gpudoctor_checks.compute.slow_suspects import CAUSES, in_words, suspects_of
 from gpudoctor_checks.said import events, first, log_finding, weigh_program
 
 # Policy: more likely wrong than right, whichever suspect is named first; a GPU that is seen to idle rules out some of them.
 BY_WORD, BY_USE = 0.35, 0.45
-MOST = 3  # suspects that are named
+# A slow path that the text names itself (GD651) is no matter of suspicion.
+NAMED_BY_TENSORFLOW = ("retracing", "rnn_fallback", "eager", "slow_callback", "mixed_precision_slow", "not_on_gpu")
+
 MEASURE = Fix(
     id="measure-this-run",
     title="Measure what each step waits for",
@@ -45,25 +48,6 @@ MEASURE = Fix(
     gain=Gain(grade=Grade.UNPROVEN, basis="it changes nothing and tells what to change"),
     risk="none",
 )
-# What the code shows: (cause, how it is called). Those of the first kind leave the GPU waiting, the others keep it at work.
-WAITING = {
-    "python-batches": ("input-pipeline", "the input pipeline (batches made in Python)"),
-    "remote-files": ("storage", "files read over a network"),
-    "calls-in-loop": ("per-call-overhead", "a call for each small piece"),
-    "one-example": ("launch-bound", "steps of one example"),
-    "eager": ("eager-or-tracing", "eager steps"),
-    "histograms": ("epoch-end-stall", "histograms at each epoch's end"),
-    "several-gpus": ("multi-gpu-no-gain", "several GPUs for a small step"),
-}
-WORKING = {
-    "recurrent": ("rnn-cudnn", "recurrent layers without cuDNN"),
-    "half-precision": ("mixed-precision-no-gain", "mixed precision that gains nothing"),
-    "double-precision": ("float64", "float64"),
-}
-# By how many public threads there are of each (`causes`): what is likely where the code shows nothing.
-USUAL = (("input-pipeline", "the input pipeline"), ("launch-bound", "too little work a step"))
-ON_CPU = ("cpu-placement", "training that is not on the GPU")
-BUSY = ("compute-bound-healthy", "the model's own work")
 
 
 @check(
@@ -71,7 +55,7 @@ BUSY = ("compute-bound-healthy", "the model's own work")
     slug="slow-training-in-log",
     title="Slow training: only a run tells why",
     family="compute",
-    cause=tuple(dict.fromkeys(cause for cause, _ in (*USUAL, ON_CPU, BUSY, *WAITING.values(), *WORKING.values()))),
+    cause=CAUSES,
     core=False,
     thresholds=(IDLE,),
 )
@@ -82,51 +66,37 @@ def slow(log: Log, run: Run | None, limits: Limits, baseline: Trial | None) -> I
     said, use, step = first(log, "slow_said"), first(log, "gpu_use"), first(log, "step_time")
     percent = None if use is None else int(use.values["percent"])
     busy = percent is not None and percent >= 100 * limits.of(IDLE)
-    if said is None and (percent is None or busy):
+    if (said is None and (percent is None or busy)) or first(log, *NAMED_BY_TENSORFLOW) is not None:
         return
     codes = events(log, "slow_code")
-    suspects = _suspects(codes, use, busy=busy)
+    suspects = suspects_of(codes, use, busy=busy)
+    idle = use is not None and not busy and use.values.get("process") != "no"
     yield log_finding(
-        f"{_what(percent, use, busy=busy)}{_pace(step)}: {_either(suspects)}.",
+        f"{_what(use, busy=busy)}{_figures_said(percent, step)}: {in_words(suspects)}.",
         weigh_program(BY_WORD if percent is None else BY_USE, baseline),
         [each for each in (use, step, said, *codes) if each is not None],
         MEASURE,
         cause=suspects[0][0],
-        severity=Severity.WARNING,
+        severity=Severity.WARNING if idle else Severity.INFO,
         know=MEASURE.text,
         more=_figures(percent, step),
     )
 
 
-def _suspects(codes: tuple[LogEvent, ...], use: LogEvent | None, *, busy: bool) -> list[tuple[str, str]]:
-    told = [each.values["what"] for each in codes]
-    waiting = [WAITING[what] for what in WAITING if what in told]
-    working = [WORKING[what] for what in WORKING if what in told]
+def _what(use: LogEvent | None, *, busy: bool) -> str:
+    if use is None:
+        return "Slow, by what is said"
     if busy:
-        return [*working, BUSY][:MOST]
-    absent = [ON_CPU] if use is not None and use.values.get("process") == "no" else []
-    named = {cause for cause, _ in waiting}
-    usual = [each for each in USUAL if each[0] not in named]
-    return [*absent, *waiting, *(working if use is None else []), *usual][:MOST]
+        return "The GPU is at work"
+    return "No program is on the GPU" if use.values.get("process") == "no" else "The GPU is mostly idle"
 
 
-def _what(percent: int | None, use: LogEvent | None, *, busy: bool) -> str:
-    if percent is None:
-        return "Slow, as is said"
-    if busy:
-        return f"The GPU is at work ({percent} %)"
-    if use is not None and use.values.get("process") == "no":
-        return f"No program is on the GPU ({percent} %)"
-    return f"The GPU is mostly idle ({percent} %)"
-
-
-def _pace(step: LogEvent | None) -> str:
-    return "" if step is None else f" at {float(step.values['seconds']):.3g} s a step"
-
-
-def _either(suspects: list[tuple[str, str]]) -> str:
-    *others, last = [words for _, words in suspects]
-    return f"{', '.join(others)} or {last}" if others else last
+def _figures_said(percent: int | None, step: LogEvent | None) -> str:
+    figures = [f"{percent} %"] if percent is not None else []
+    if step is not None:
+        seconds = float(step.values["seconds"])
+        figures.append(f"{seconds:.3g} s a step" if seconds >= 1 else f"{1000 * seconds:.3g} ms a step")
+    return f" ({', '.join(figures)})" if figures else ""
 
 
 def _figures(percent: int | None, step: LogEvent | None) -> Iterator[Evidence]:
