@@ -81,5 +81,4 @@ class DemoMachine:
         return replace(news, machine=self._judged[state])
 
     def _judge(self, snapshot: Snapshot) -> Report:
-        level = "quick" if snapshot.probe is None else "standard"
-        return diagnose(snapshot, self._known.checks, level=level, plugins=self._known.plugins)
+        return diagnose(snapshot, self._known.checks, level=snapshot.level, plugins=self._known.plugins)

@@ -44,7 +44,10 @@ def machine() -> Any:  # a JSON document
     cool.update(index=1, pci="00000000:2a:00.0", temperature_c=61, throttle_reasons=[])
     cool["clocks"]["sm_mhz"], cool["power"]["draw_w"] = 1965, 655.0
     for gpu, used in ((hot, OWN_MIB * MIB), (cool, OTHERS_MIB * MIB)):
-        gpu["memory"] |= {"used_bytes": used, "free_bytes": gpu["memory"]["total_bytes"] - used - gpu["memory"]["reserved_bytes"]}
+        gpu["memory"] |= {
+            "used_bytes": used,
+            "free_bytes": gpu["memory"]["total_bytes"] - used - gpu["memory"]["reserved_bytes"],
+        }
     hot["processes"] = [_process(48213, (OWN_MIB - 4) * MIB, "ada", "python train.py", own=True)]
     others = "python -m finetune.run --model vit_l16 --mixed-precision"
     cool["processes"] = [_process(48790, (OTHERS_MIB - 4) * MIB, "lin", others, own=False)]
@@ -85,7 +88,7 @@ def _first(second: int, temperature: float, step_s: float, own_cpu: float, dice:
     busy = 100 * (1 - STARVED_WAIT)
     wave = busy + 14 * math.sin(second / 2.3) + dice.gauss(0, 6) if starved else 97 + dice.gauss(0, 1.5)
     kernel = min(100.0, max(4.0, wave)) if begun else 0.0
-    power = 402 + dice.gauss(0, 9) if hot else 215 + 2.6 * kernel if starved else 640 + dice.gauss(0, 14)
+    power = 402 + dice.gauss(0, 9) if hot else 118 + 5.3 * kernel if starved else 640 + dice.gauss(0, 14)
     return {
         "kernel_percent": round(kernel),
         "memory_mib": OWN_MIB if begun else CONTEXT_MIB,

@@ -166,7 +166,14 @@ def _settings() -> Iterator[Row]:
         "class": "Functional", "dtype_policy": "float32", "jit_compile": True, "layers": 177, "optimizer": "Adam",
         "parameters": 23669672, "run_eagerly": False, "steps_per_execution": 1, "layer_policies": ["float32"],
     }  # fmt: skip
-    of_process = {"gpus": 1, "memory_growth": True, "replicas": 1, "dtype_policy": "float32", "floatx": "float32", "eager_functions": False}
+    of_process = {
+        "gpus": 1,
+        "memory_growth": True,
+        "replicas": 1,
+        "dtype_policy": "float32",
+        "floatx": "float32",
+        "eager_functions": False,
+    }
     for subject, told in (("model 1: functional", of_model), ("process", of_process)):
         for name, value in told.items():
             yield {"subject": subject, "name": name, "value": value, "at": BEGUN_S + FIT_AT_S}

@@ -10,6 +10,7 @@ import time
 from pathlib import Path
 
 from gpudoctor.codec import load_snapshot
+from gpudoctor.tui.demo_run import demo_session, demo_snapshot
 from gpudoctor.tui.sources import DEMO, Recording, demo
 from tests.tui import record_demo
 from tests.tui.stage import stage
@@ -22,6 +23,29 @@ def test_the_recording_is_what_its_writer_writes(tmp_path: Path) -> None:
     record_demo.write(tmp_path)
     for name in ("snapshot.json", "recording.csv", "session.json"):
         assert (tmp_path / name).read_bytes() == (DEMO / name).read_bytes()
+
+
+def test_machine_recording_and_run_are_of_one_training() -> None:
+    machine, session = demo_snapshot(), demo_session()
+    assert machine.gpus is not None
+    assert machine.python is not None
+    assert machine.tensorflow is not None
+    readings, gpu, process = demo(machine).readings, machine.gpus[0], session.processes[0]
+    assert {(each.name, each.memory_total_bytes, each.power_limit_w) for each in session.gpu_samples} == {
+        (gpu.name, gpu.memory.total_bytes, gpu.power.limit_w)
+    }
+    assert (process.python, process.tensorflow_version) == (machine.python.version, machine.tensorflow.version)
+    assert process.keras_version == machine.tensorflow.keras_version
+    assert machine.probe is None  # a scan beside a training leaves the GPU alone
+    last, told = readings[-1], session.host_samples[-1]
+    own = next(each for each in last.processes if each.pid == process.pid)
+    assert own.command == " ".join(session.command)
+    assert own.host_memory_bytes == told.command_rss_bytes
+    assert last.host.memory_used_bytes == told.memory_used_bytes
+    peak = max(each.peak_bytes for each in session.memory if isinstance(each.peak_bytes, int))
+    assert isinstance(own.gpu_memory_bytes, int)
+    assert isinstance(last.gpus[0].memory.used_bytes, int)
+    assert peak < own.gpu_memory_bytes < last.gpus[0].memory.used_bytes
 
 
 def test_the_screen_tells_the_story() -> None:

@@ -15,6 +15,7 @@ from gpudoctor.tui.views.lines import Line, Span, fit
 LABEL = 6
 TROUBLE = "x!"  # signs of `words.state`, worst first
 EXAMINES = " examines"
+OVER_THE_RUN, WIDE = "over the run, ", 100
 
 
 def why_lines(report: Report | None, width: int, height: int, reading: Reading | None = None) -> list[Line]:
@@ -38,7 +39,8 @@ def why_lines(report: Report | None, width: int, height: int, reading: Reading |
     if primary is None or report.summary.status in {Status.HEALTHY, Status.UNKNOWN}:
         return [(Span(" WHY  ", "title"), Span(fit(report.summary.headline, width - LABEL)))]
     mark, style = MARKS[primary.severity]
-    sure = f"  confidence {primary.confidence:.2f} "
+    of = OVER_THE_RUN if report.level == "run" and width >= WIDE else ""  # the figures above are of this moment
+    sure = f"  {of}confidence {primary.confidence:.2f} "
     room = width - LABEL - len(mark) - len(primary.code) - 2 - len(sure)
     lines: list[Line] = [
         (
