@@ -215,7 +215,10 @@ class Settings:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tracing:
-    """One function that was traced: how often, how long, why again. `rebuilt`: a new function object each time."""
+    """One function that was traced: how often, how long, why again. `rebuilt`: a new function object each time.
+
+    `total_s`: of all but the first; what happened inside another's tracing again is in that one's. `users`: it is theirs.
+    """
 
     name: str
     file: str = ""
@@ -229,10 +232,11 @@ class Tracing:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tracings:
-    """All functions that were traced; `share`: of the run's time, first tracings left out."""
+    """All functions that were traced; `share`: of `whole_s`, from the first phase or step to the last, first tracings left out."""
 
     functions: tuple[Tracing, ...] = ()
     share: float = 0.0
+    whole_s: float = 0.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

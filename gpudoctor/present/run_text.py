@@ -5,7 +5,7 @@ It is printed under the script's own output, so it stays narrower than a scan's 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from gpudoctor.diagnose.ranking import together
 from gpudoctor.model.finding import Finding, Severity
@@ -19,7 +19,7 @@ from gpudoctor.present.style import Style, shorten
 
 WIDTH = 72
 LINES = 30
-BAR_FULL = 20  # characters for a whole step
+BAR_FULL = 20  # characters for a whole step; fewer where the line would not hold them
 COLUMNS = Columns(width=WIDTH, title=42, gain=20, more="gpudoctor report --json")
 BUDGETS = (
     (4, 3, 3),
@@ -125,12 +125,16 @@ def _bars(times: StepTimes) -> Iterator[str]:
         ("host", shares.host),
         ("tracing", shares.tracing),
     )
-    parts = [
-        f"{name} {share * step * 1000:.3g} {'#' * round(share * BAR_FULL)}".strip()
-        for name, share in named
-        if not isinstance(share, Missing) and (share > 0 or name != "tracing")
+    known = [
+        (name, share) for name, share in named if not isinstance(share, Missing) and (share > 0 or name != "tracing")
     ]
-    yield shorten(f"  {'  '.join(parts)} (ms)", WIDTH)
+    lines = (_bar_line(known, step, full) for full in range(BAR_FULL, 0, -1))
+    yield next((line for line in lines if len(line) <= WIDTH), "") or shorten(_bar_line(known, step, 1), WIDTH)
+
+
+def _bar_line(known: Sequence[tuple[str, float]], step_s: float, full: int) -> str:
+    parts = (f"{name} {share * step_s * 1000:.3g} {'#' * round(share * full)}".strip() for name, share in known)
+    return f"  {'  '.join(parts)} (ms)"
 
 
 def _methods(times: StepTimes) -> str:

@@ -85,21 +85,32 @@ def tracings(session: Session, process: str) -> Tracings:
     groups: dict[tuple[str, str, int], list[TraceRecord]] = {}
     for each in own:
         groups.setdefault((each.name, each.defined_file, each.defined_line), []).append(each)
-    functions = [_tracing(name, members) for (name, _, _), members in groups.items()]
-    again = sum(each.duration_s for members in groups.values() for each in members[1:])
+    again = _outermost([each for members in groups.values() for each in members[1:]])
+    outer = {id(each) for each in again}
+    functions = [_tracing(name, members, outer) for (name, _, _), members in groups.items()]
     whole = _whole_s(session, process)
+    share = sum(each.duration_s for each in again) / whole if whole > 0 else 0.0
     ordered = sorted(functions, key=lambda each: -each.total_s)[:MOST]
-    return Tracings(functions=tuple(ordered), share=min(1.0, again / whole) if whole > 0 else 0.0)
+    return Tracings(functions=tuple(ordered), share=min(1.0, share), whole_s=whole)
 
 
-def _tracing(name: str, members: Sequence[TraceRecord]) -> Tracing:
+def _outermost(again: Sequence[TraceRecord]) -> list[TraceRecord]:
+    """Return those that did not happen inside another one: its time holds theirs."""
+    outer: list[TraceRecord] = []
+    for each in sorted(again, key=lambda each: (each.at - each.duration_s, -each.at)):
+        if not outer or each.at > outer[-1].at:
+            outer.append(each)
+    return outer
+
+
+def _tracing(name: str, members: Sequence[TraceRecord], outer: set[int]) -> Tracing:
     reasons = tuple(dict.fromkeys(each.reason for each in members[1:] if each.reason))
     return Tracing(
         name=name,
         file=members[-1].file or members[-1].defined_file,
         line=members[-1].line or members[-1].defined_line,
         count=len(members),
-        total_s=sum(each.duration_s for each in members[1:]),
+        total_s=sum(each.duration_s for each in members[1:] if id(each) in outer),
         reasons=reasons[:5],
         rebuilt=any(each.reason.startswith("rebuilt") for each in members[1:]),
         users=_users(members[0].defined_file),

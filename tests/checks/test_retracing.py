@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+import pytest
+
 from gpudoctor.model.finding import Severity
 from gpudoctor.model.run import Tracing, Tracings
 from gpudoctor.testing import judge
@@ -39,3 +43,16 @@ def test_other_shapes_get_the_advice_for_shapes() -> None:
     reason = "x: TensorSpec(shape=(32,)) -> TensorSpec(shape=(17,))"
     (finding,) = judge(retraced, ran(tracings=traced(9, 5.0, reason=reason))).findings
     assert "drop_remainder" in finding.fixes[0].text
+
+
+def test_the_time_is_a_share_of_all_the_training_not_of_its_longest_loop() -> None:
+    (finding,) = judge(retraced, ran(tracings=replace(traced(40, 6.0), whole_s=60.0))).findings
+    assert finding.share == pytest.approx(0.1)
+    assert "10% of the run" in finding.summary
+
+
+def test_nobody_is_told_to_define_a_function_of_tensorflows_own() -> None:
+    made = traced(28, 6.0, name="_next_func", users=False, reason="rebuilt")
+    (finding,) = judge(retraced, ran(tracings=Tracings(functions=(replace(made.functions[0], rebuilt=True),)))).findings
+    assert "tf.function" not in finding.fixes[0].text
+    assert "once, before the loop" in finding.fixes[0].text

@@ -8,7 +8,7 @@ import pytest
 
 from gpudoctor.diagnose import registry
 from gpudoctor.diagnose.engine import diagnose
-from gpudoctor.model.run import Run
+from gpudoctor.model.run import Breakdown, Run
 from gpudoctor.present import run_text
 from gpudoctor_checks.pipeline_fixes import pipeline_fixes
 from tests.checks.runs import (
@@ -72,3 +72,10 @@ def test_a_function_that_must_be_written_is_said_to_be_yours(snippet: str, call:
         "+ # augment_tf: yours to write: augment() (:12) with tf.* ops",
         f"+ {call}",
     ]
+
+
+def test_the_parts_of_a_step_fit_their_line_with_shorter_bars() -> None:
+    shares = Breakdown(input=0.04, host=0.33, tracing=0.63, compute=0.0)
+    (line,) = [each for each in told(make_run(steps=make_steps(shares=shares))).splitlines() if "(ms)" in each]
+    assert line.endswith("tracing 12.6 ########### (ms)")
+    assert len(line) <= run_text.WIDTH

@@ -50,7 +50,7 @@ KERAS = frozenset({"one_step_on_data", "multi_step_on_iterator", "initialize_var
 def retraced(tracings: Tracings, steps: StepTimes, baseline: Trial | None) -> Iterator[Finding]:
     """Judge each function by its count, all together by the time that they took."""
     often = [each for each in tracings.functions if each.count >= (OFTEN if each.name not in KERAS else OFTEN_IN_KERAS)]
-    whole = steps.loop_s or steps.run_s
+    whole = tracings.whole_s or steps.loop_s or steps.run_s
     share = min(1.0, sum(each.total_s for each in often) / whole) if whole > 0 else 0.0
     if not often:
         return
@@ -76,7 +76,11 @@ def _evidence(often: list[Tracing]) -> Iterator[Evidence]:
 
 def _fix(worst: Tracing, share: float) -> Fix:
     shapes = any("TensorSpec" in each or "shape" in each for each in worst.reasons)
-    if worst.rebuilt and worst.name not in KERAS:
+    if worst.rebuilt and worst.name not in KERAS and not worst.users:
+        where = at(worst.file, worst.line)
+        title = f"Have {worst.name[:24]} made once"
+        text = f"  # TensorFlow makes it anew each time that {where} runs:\n  # do that call once, before the loop"
+    elif worst.rebuilt and worst.name not in KERAS:
         title, text = (
             "Define the function once",
             f"  # before the loop, not inside it:\n+ {worst.name} = tf.function({worst.name})",

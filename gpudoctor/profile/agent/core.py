@@ -188,7 +188,7 @@ def end() -> None:
 def _forked() -> None:
     """Begin anew in a forked child: its own name and file, no thread, fresh locks, nothing of the parent's queue."""
     try:
-        parent, fresh = process.name, Process()
+        fresh = Process()
         stat = open("/proc/self/stat", "rb").read().rpartition(b")")[2].split()  # noqa: SIM115
         fresh.name = f"{os.getpid()}-{stat[19].decode()}"
         fresh.spool, fresh.begun, fresh.off = process.spool, {}, process.off
@@ -205,7 +205,6 @@ def _forked() -> None:
             argv=[str(each) for each in getattr(sys, "argv", [])],
             executable=sys.executable,
             python=".".join(str(part) for part in sys.version_info[:3]),
-            limits=[f"forked from {parent}"],
         )
     except Exception:
         process.off = True

@@ -9,7 +9,7 @@ from __future__ import annotations
 import functools
 from typing import Any
 
-from . import hidden
+from . import core, hidden
 
 
 def hook(module: Any) -> None:
@@ -26,11 +26,11 @@ def hook(module: Any) -> None:
     @functools.wraps(original)
     def made(self: Any, *args: Any, **kwargs: Any) -> None:
         original(self, *args, **kwargs)
-        self.update()
+        core.quietly(self.update)
 
     def update() -> None:
         for each in list(stacks.values()):
-            each[0].update()
+            core.quietly(each[0].update)
 
     kind.get_filtered_filenames, kind.__init__ = filtered, made
     hidden.on_new_file.append(update)

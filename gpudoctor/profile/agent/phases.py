@@ -5,6 +5,7 @@ Who opens them hooks Keras; who asks whether an epoch is under way need not know
 
 from __future__ import annotations
 
+import _thread
 import time
 from typing import Any, List, Tuple
 
@@ -44,6 +45,7 @@ def begin(kind: str, number: int = 0, model: Any = None) -> None:
     """Open a phase."""
     file, line, _, _ = places.here(2)
     subject = settings.of_model(model) if model is not None else ""
+    tables.tables.threads.add(_thread.get_ident())
     phases.count += 1
     phases.open.append((phases.count, kind))
     core.emit(

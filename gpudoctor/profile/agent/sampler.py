@@ -79,7 +79,7 @@ def _burst(length: float) -> None:
                 continue
             for ident, frame in current_frames().items():
                 if ident != own:
-                    _weigh(frame, now - last)
+                    _weigh(frame, now - last, loops=ident in tables.tables.threads)
             last, samples = now, samples + 1
     finally:
         if sys.getswitchinterval() == min(interval, SWITCH_S):  # the user's own change stays
@@ -87,8 +87,8 @@ def _burst(length: float) -> None:
     core.emit("bursts", at=at, duration_s=last - begun, samples=samples, switch_interval_s=min(interval, SWITCH_S))
 
 
-def _weigh(frame: Any, seconds: float) -> None:
-    key = _key(frame)
+def _weigh(frame: Any, seconds: float, *, loops: bool) -> None:
+    key = _key(frame, loops=loops)
     if key is None:
         return
     line = sums.lines.get(key)
@@ -100,8 +100,11 @@ def _weigh(frame: Any, seconds: float) -> None:
     line[1] += 1
 
 
-def _key(frame: Any) -> Key | None:
-    """Return role, the user's innermost line, and what it is doing; None for threads without a line of the user's."""
+def _key(frame: Any, *, loops: bool) -> Key | None:
+    """Return role, the user's innermost line, and what it is doing; None for threads without a line of the user's.
+
+    `loops`: the thread runs a loop. It need not be the one of the script, which may wait for it all the time.
+    """
     leaf, user = frame, None
     role = "other"
     while frame is not None:
@@ -112,6 +115,8 @@ def _key(frame: Any) -> Key | None:
         frame = frame.f_back
     if user is None:
         return None
+    if role != "pipeline":
+        role = "main" if loops else "other"
     code = user.f_code
     activity, inside = activities.of(leaf, user)
     return role, places.absolute(code.co_filename), user.f_lineno, code.co_name, activity, inside

@@ -53,6 +53,7 @@ class Tables:
         self.handles: list[Any] = []
         self.slots: list[Loop] = []
         self.by_key: dict[Any, Loop] = {}
+        self.threads: set[int] = set()  # which run loops: those of traced functions run where they were traced
 
 
 tables = Tables()
@@ -65,6 +66,7 @@ def new_loop(*, in_graph: bool, label: str, **values: Any) -> Loop | None:
             return None
         loop = Loop(len(tables.loops), in_graph=in_graph, label=label)
         tables.loops.append(loop)
+        tables.threads.add(_thread.get_ident())
     core.emit("loops", loop=loop.number, made_at=loop.made_at, label=label, **values)
     core.ensure_beating()
     return loop
