@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from gpudoctor.model.finding import Severity
 from gpudoctor_checks.libraries.compiled_said import compiled
-from tests.checks.texts import FAULTY, found, text_case
+from tests.checks.texts import FAULTY, found, nothing, text_case
 
 CASE = text_case(
     "GD255",
@@ -36,3 +37,20 @@ def test_an_old_ptxas_alone_is_a_warning() -> None:
 def test_a_release_from_before_the_gpu() -> None:
     finding = found(compiled, "ptxas fatal   : Value 'sm_86' is not defined for option 'gpu-name'", tf="2.1")
     assert (finding.cause, finding.fixes[0].id) == ("ptx-jit", "install-older-tensorflow")
+
+
+AMPERE = "pciBusID: 0000:01:00.0 name: GeForce RTX 3060 Ti computeCapability: 8.6"
+
+
+def test_a_gpu_newer_than_the_release_is_told_of_where_the_text_says_nothing() -> None:
+    finding = found(compiled, AMPERE, tf="2.1.0")
+    assert (finding.cause, finding.severity) == ("ptx-jit", Severity.WARNING)
+    assert nothing(compiled, AMPERE, tf="2.9.0")
+    assert nothing(compiled, AMPERE)
+
+
+def test_the_runtime_that_was_opened_tells_the_age_of_the_build() -> None:
+    for name in ("libcudart.so.10.1", "cudart64_101.dll"):
+        assert found(compiled, f"Successfully opened dynamic library {name}", AMPERE).cause == "ptx-jit"
+    for name in ("libcudart.so.11.0", "cudart64_110.dll"):
+        assert nothing(compiled, f"Successfully opened dynamic library {name}", AMPERE)

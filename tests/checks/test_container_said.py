@@ -31,3 +31,9 @@ def test_docker_on_windows_has_no_toolkit_to_install() -> None:
         os="Windows 10",
     )
     assert finding.fixes[0].id == "docker-desktop-wsl2"
+
+
+def test_a_host_without_a_driver_gets_one_and_no_other_start_of_the_container() -> None:
+    line = "nvidia-container-cli: initialization error: load library failed: libnvidia-ml.so.1: cannot open shared"
+    assert [each.id for each in found(without_gpu, line).fixes] == ["install-driver"]
+    assert [each.id for each in found(without_gpu, line, os="windows").fixes] == ["install-driver-on-windows"]

@@ -65,3 +65,9 @@ def test_under_the_last_driver_for_the_gpu_the_older_tensorflow_is_what_helps() 
         tf="2.20.0",
     )
     assert [each.id for each in finding.fixes] == ["install-older-tensorflow"]
+
+
+def test_an_image_that_asks_for_a_newer_driver_names_both_ways_out() -> None:
+    line = "nvidia-container-cli: requirement error: unsatisfied condition: cuda>=10.2, please update your driver"
+    finding = found(do_not_fit, line, driver="418.40", gpu="GTX 1080")
+    assert (finding.cause, [each.id for each in finding.fixes]) == ("driver-too-old", ["install-driver", "older-image"])

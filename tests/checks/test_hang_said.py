@@ -34,3 +34,15 @@ def test_several_gpus_that_stand_still_by_word_are_a_suspicion() -> None:
     finding = found(hang, "", other="it gets stuck in the first step with more than two GPUs")
     assert (finding.cause, finding.fixes[0].id) == ("multi-gpu-hang", "nccl-p2p-off")
     assert finding.confidence < 0.5
+
+
+def test_infiniband_that_fails_is_the_limit_of_locked_memory_not_peer_to_peer() -> None:
+    finding = found(hang, "node1:3765:3774 [4] ibvwrap.c:130 NCCL WARN Call to ibv_create_qp failed")
+    assert [each.id for each in finding.fixes] == ["nccl-ib-off", "lift-locked-memory"]
+
+
+def test_a_socket_that_fails_wants_the_name_of_the_network() -> None:
+    finding = found(
+        hang, "node1:17:31 [0] include/socket.h:395 NCCL WARN Connect to 172.17.0.1<43> failed : Connection refused"
+    )
+    assert finding.fixes[0].id == "nccl-socket-interface"

@@ -27,3 +27,8 @@ def test_few_multiprocessors_have_their_variable() -> None:
         "Ignoring gpu device (device: 1, name: Quadro K4200, pci bus id: 0000:02:00.0) with Cuda multiprocessor count: 7. The minimum required count is 8.",
     )
     assert (finding.cause, finding.fixes[0].id) == ("gpu-filtered", "lower-multiprocessor-minimum")
+
+
+def test_a_gpu_that_only_xla_counts_is_hidden() -> None:
+    finding = found(left_out, "InvalidArgumentError: Invalid device ordinal value (1). Valid range is [0, 0].")
+    assert (finding.cause, finding.fixes[0].id) == ("gpu-filtered", "set-visible-devices")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from gpudoctor_checks.libraries.libraries_said import not_opened
 from tests.checks.texts import UNUSABLE, found, text_case
 
@@ -64,3 +66,18 @@ def test_on_windows_the_dll_names_its_version_and_no_linux_extra_is_advised() ->
 def test_what_wsl_brings_itself_is_not_installed_from_elsewhere() -> None:
     finding = found(not_opened, "ImportError: libd3d12.so: cannot open shared object file: No such file or directory")
     assert (finding.cause, finding.fixes[0].id) == ("wsl-libcuda", "wsl-libcuda-first")
+
+
+@pytest.mark.parametrize(
+    ("library", "facts"),
+    [
+        ("libcublas.so.9.0", {"tf": "1.6", "cuda": "9.0"}),
+        ("libcudart.so.11.0", {"tf": "2.8.0", "cuda": "11.2"}),
+        ("libcudnn.so.7", {"tf": "1.14.0", "cudnn": "7.6.5"}),
+    ],
+)
+def test_a_library_that_is_said_to_be_installed_is_looked_for_first(library: str, facts: dict[str, str]) -> None:
+    line = f"ImportError: {library}: cannot open shared object file: No such file or directory"
+    assert found(not_opened, line, **facts).fixes[0].id == "restore-library-path"
+    other = {**facts, "cuda": "9.2", "cudnn": "8.0.4"}
+    assert found(not_opened, line, **other).fixes[0].id == "install-matching-cuda"

@@ -82,3 +82,21 @@ def test_a_board_that_shares_its_memory_is_not_sent_to_nvidia_smi(line: str) -> 
     assert not any("nvidia-smi" in each for each in told)
     assert any("tegrastats" in each for each in told)
     assert {"free-shared-memory", "add-swap", "memory-limit"} <= {each.id for each in finding.fixes}
+
+
+@pytest.mark.parametrize(
+    "start",
+    [
+        ("Total memory: 12.00GiB", "Free memory: 496.40MiB"),
+        ("totalMemory: 11.91GiB freeMemory: 3.20GiB",),
+    ],
+)
+def test_little_that_was_free_at_the_start_is_another_process(start: tuple[str, ...]) -> None:
+    finding = found(ran_out, *start, "Ran out of memory trying to allocate 24.50MiB.  See logs for memory state.")
+    assert finding.cause == "other-process"
+
+
+def test_a_card_that_was_free_at_the_start_is_full_of_its_own() -> None:
+    lines = ("totalMemory: 11.91GiB freeMemory: 11.20GiB", "totalMemory: 11.91GiB freeMemory: 0.20GiB")
+    finding = found(ran_out, *lines, "OOM when allocating tensor with shape[64,64] and type float")
+    assert finding.cause == "batch-too-large"

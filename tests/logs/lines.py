@@ -39,6 +39,7 @@ DRIVER: tuple[Expected, ...] = (
         "kernel_driver_not_running",
         {},
     ),
+    ("No devices were found", "no_devices_listed", {}),
     ("no NVIDIA GPU device is present: /dev/nvidia0 does not exist", "no_device_node", {"path": "/dev/nvidia0"}),
     (
         "cudaGetDevice() failed. Status: CUDA driver version is insufficient for CUDA runtime version",
@@ -161,6 +162,11 @@ LIBRARIES: tuple[Expected, ...] = (
 )
 
 DEVICES: tuple[Expected, ...] = (
+    (
+        "InvalidArgumentError: Invalid device ordinal value (1). Valid range is [0, 0].",
+        "gpu_skipped",
+        {"why": "counted_apart", "device": "1"},
+    ),
     (
         (
             "Ignoring visible gpu device (device: 0, name: GeForce GTX 1070, pci bus id: 0000:01:00.0, compute capability: 6.1)"

@@ -31,3 +31,24 @@ NEWER_NCCL = newest(
     why="old NCCL releases hang at start; another cross-device op avoids them meanwhile",
     minutes=20,
 )
+# NCCL's troubleshooting guide: registered memory is locked, and the limit of a job is often 64 KiB
+NO_IB = command(
+    "nccl-ib-off",
+    "Try without InfiniBand; then lift the limit",
+    "export NCCL_IB_DISABLE=1  # if it runs now: raise the limit of locked memory (ulimit -l unlimited)",
+    why="InfiniBand's queues need memory that the process may lock",
+    minutes=1,
+)
+LOCKED = by_hand(
+    "lift-locked-memory",
+    "Let the job lock memory",
+    "ulimit -l  # not unlimited: memlock in /etc/security/limits.conf; under Slurm LimitMEMLOCK=infinity of slurmd; Docker: --ulimit memlock=-1",
+    why="then InfiniBand works at full speed",
+)
+INTERFACE = command(
+    "nccl-socket-interface",
+    "Name the network that the workers share",
+    "export NCCL_SOCKET_IFNAME=eth0  # as `ip -brief address` calls it, the same network on each machine",
+    why="NCCL takes the first interface that is up, also a bridge of Docker",
+    minutes=1,
+)

@@ -9,6 +9,7 @@ Why it matters
     ends, with GPUs at 0 or 100 %.
 
 How to fix
+    Where NCCL names InfiniBand or a socket, it is the network: the limit of locked memory, or the interface. Else
     NCCL_P2P_DISABLE=1 shows at once whether it is that, and lets training run. The lasting cure is to switch IOMMU
     translation or ACS off. A container has 64 MB of /dev/shm: give it more (--shm-size). Batch size and memory have no part in it.
 """
@@ -19,12 +20,25 @@ import re
 from collections.abc import Iterator
 
 from gpudoctor.sdk import Evidence, Finding, Gpus, Host, Log, LogEvent, Severity, Trial, check, versions
-from gpudoctor_checks.distribution.hang_remedies import DEBUG, NEWER_NCCL, NO_IOMMU, NO_P2P
+from gpudoctor_checks.distribution.hang_remedies import (
+    DEBUG,
+    INTERFACE,
+    LOCKED,
+    NEWER_NCCL,
+    NO_IB,
+    NO_IOMMU,
+    NO_P2P,
+)
 from gpudoctor_checks.distribution.multi_gpu_hang import more_shared_memory
 from gpudoctor_checks.said import container_of, events, log_finding, stated, unproven, weigh_program
 
 LINES_AFTER = 12  # policy: a step that ends prints more than this after NCCL was chosen
 HANGS_BEFORE = "2.3.7"  # NCCL release notes 2.3.7: bootstrap hang through reused sockets fixed
+# NCCL's own words (net_ib.cc, ibvwrap.cc; socket.cc, bootstrap.cc)
+INFINIBAND = re.compile(r"\bibv_|\bNET/IB\b|\bmlx\d|InfiniBand", re.IGNORECASE)
+SOCKET = re.compile(
+    r"\b(?:connect|socket|bind|accept|bootstrap)\b|Connection (?:refused|timed out|reset)", re.IGNORECASE
+)
 SAID = 0.45  # policy: a sentence, and a deadlock of the program's own looks the same
 STANDS = re.compile(r"\b(?:stuck|hangs?|hung|hanging|stalls?|stalled|freezes?|frozen|stands? still)\b", re.IGNORECASE)
 SEVERAL = re.compile(
@@ -64,6 +78,9 @@ def hang(log: Log, gpus: Gpus | None, host: Host | None, baseline: Trial | None)
         fixes = (unproven(more_shared_memory(host)), unproven(DEBUG), unproven(NO_P2P))
         yield log_finding(summary, weight, errors, *fixes, cause="multi-gpu-hang", know="df -h /dev/shm")
         return
+    if not faults and (network := _of_network(errors)):
+        yield _network_fails(network, baseline)
+        return
     yield log_finding(
         "The kernel refuses transfers between the GPUs."
         if faults
@@ -77,6 +94,25 @@ def hang(log: Log, gpus: Gpus | None, host: Host | None, baseline: Trial | None)
         *((NEWER_NCCL, NO_P2P) if old and not faults else (NO_P2P, NO_IOMMU)),
         cause="multi-gpu-hang",
         know="NCCL_DEBUG=INFO NCCL_P2P_DISABLE=1 python train.py; sudo dmesg | grep -iE 'dmar|amd-vi'",
+    )
+
+
+def _of_network(errors: tuple[LogEvent, ...]) -> tuple[LogEvent, ...]:
+    """Return the lines in which NCCL names InfiniBand, else those in which it names a socket."""
+    texts = [(each, each.values.get("message", "")) for each in errors]
+    fabric = tuple(each for each, text in texts if INFINIBAND.search(text))
+    return fabric or tuple(each for each, text in texts if SOCKET.search(text))
+
+
+def _network_fails(lines: tuple[LogEvent, ...], trial: Trial | None) -> Finding:
+    fabric = INFINIBAND.search(lines[0].values.get("message", "")) is not None
+    return log_finding(
+        "NCCL fails at InfiniBand." if fabric else "NCCL finds no network to the other workers.",
+        weigh_program(0.8, trial),
+        lines,
+        *((NO_IB, LOCKED) if fabric else (INTERFACE, DEBUG)),
+        cause="multi-gpu-hang",
+        know="ulimit -l; ibv_devinfo" if fabric else "ip -brief address",
     )
 
 

@@ -41,6 +41,20 @@ OFFER_GPUS = by_hand(
     why="the scheduler places a pod only where a node offers what it asks for",
     minutes=20,
 )
+DRIVER_OF_HOST = command(
+    "install-driver",
+    "Install NVIDIA's driver on the host",
+    "sudo ubuntu-drivers install  # or the distribution's own package; then reboot, and nvidia-smi must answer on the host",
+    why="the container tools bring the host's driver in, and find none",
+    minutes=20,
+)
+DRIVER_OF_WINDOWS = by_hand(
+    "install-driver-on-windows",
+    "Install NVIDIA's driver on Windows",
+    "Install NVIDIA's current Windows driver, run `wsl --update`, restart Docker Desktop; nvidia-smi must answer inside WSL",
+    why="WSL and Docker Desktop take the driver from Windows",
+    minutes=20,
+)
 SEE_OFFER = "kubectl get nodes -o custom-columns='NODE:.metadata.name,GPUS:.status.allocatable.nvidia\\.com/gpu'"
 DESKTOP = by_hand(
     "docker-desktop-wsl2",
@@ -76,6 +90,16 @@ def without_gpu(log: Log, host: Host | None, baseline: Trial | None) -> Iterator
     if lacks and host is not None and either(host.os, "") == "darwin":
         summary = "Docker on a Mac has no NVIDIA GPU to give."
         yield log_finding(summary, weigh_unusable(0.9, baseline), runtime, NO_CUDA_ON_MAC, cause="container-no-gpu")
+        return
+    if any(each.values.get("why") == "driver" for each in runtime):
+        yield log_finding(
+            "The host has no NVIDIA driver that the container tools can find.",
+            weigh_unusable(0.9, baseline),
+            runtime,
+            DRIVER_OF_WINDOWS if on_windows(host) else DRIVER_OF_HOST,
+            cause="container-no-gpu",
+            know="nvidia-smi  # on the host",
+        )
         return
     give = give_container_gpu(container_of(host) or "docker")
     yield log_finding(

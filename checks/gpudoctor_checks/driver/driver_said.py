@@ -34,7 +34,7 @@ from gpudoctor.sdk import (
     versions,
     weigh_unusable,
 )
-from gpudoctor_checks.driver.misfit_remedies import CLEAN_IMAGE, DROP_COMPAT, RECREATE
+from gpudoctor_checks.driver.misfit_remedies import CLEAN_IMAGE, DROP_COMPAT, OLDER_IMAGE, RECREATE
 from gpudoctor_checks.reach_driver import reach_driver
 from gpudoctor_checks.remedies import REBOOT
 from gpudoctor_checks.said import container_of, events, log_finding, release
@@ -94,12 +94,17 @@ def do_not_fit(
     if too_old:
         capabilities = devices.compute_capabilities if devices is not None else ()
         build = tensorflow or TensorFlow(origin="official_wheel")
+        image = next((each.values["cuda"] for each in too_old if "cuda" in each.values), "")
         runtime = f" of TensorFlow {release(None, log)}" if release(None, log) else ""
+        least = (cuda_toolkits.minimum_driver(image) or "0") if image else _needed(release(tensorflow, log))
+        reach = reach_driver(least, driver or Driver(), capabilities, build, host, python)
         yield log_finding(
-            f"The driver is older than the CUDA runtime{runtime} needs.",
+            f"The host's driver is older than the image's CUDA {image} needs."
+            if image
+            else f"The driver is older than the CUDA runtime{runtime} needs.",
             weigh_unusable(0.9, baseline),
             too_old,
-            *reach_driver(_needed(release(tensorflow, log)), driver or Driver(), capabilities, build, host, python),
+            *(reach if not image else (*reach[:1], OLDER_IMAGE)),
             cause="driver-too-old",
             know="nvidia-smi",
         )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gpudoctor_checks.said import command
+from gpudoctor_checks.said import by_hand, command
 
 CLEAN_IMAGE = command(
     "remove-driver-from-image",
@@ -15,6 +15,12 @@ RECREATE = command(
     "Start the container anew",
     "docker rm -f CONTAINER && docker run --gpus all IMAGE",
     why="it still holds the libraries of the host's former driver",
+)
+OLDER_IMAGE = by_hand(
+    "older-image",
+    "Or an image with an older CUDA",
+    "Take a tag of the image whose CUDA is not newer than the CUDA Version that nvidia-smi shows on the host",
+    why="the image states the least driver, and the tools keep to it",
 )
 DROP_COMPAT = command(
     "drop-cuda-compat",

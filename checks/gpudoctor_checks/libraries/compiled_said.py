@@ -28,19 +28,16 @@ from gpudoctor.sdk import (
     TensorFlow,
     Trial,
     check,
-    tensorflow_releases,
-    versions,
     weigh_faulty,
 )
 from gpudoctor_checks.libraries.gpu_code import BLACKWELL
 from gpudoctor_checks.libraries.no_code_said import capability_of
+from gpudoctor_checks.libraries.older_build import older_than_gpu
 from gpudoctor_checks.libraries.ptx_jit import CACHE
 from gpudoctor_checks.remedies import RUN_NGC, install_release_for
-from gpudoctor_checks.said import by_hand, events, log_finding, newest, release
+from gpudoctor_checks.said import by_hand, events, log_finding, newest
 
-# The first official release with binary code of each generation: TensorFlow release notes 2.4 (CUDA 11, Ampere), 1.5
-# (CUDA 9, Volta); Ada and Hopper run on PTX or Ampere code before. CUDA toolkits know a GPU from these releases on.
-FIRST_RELEASE = {7: "1.5", 8: "2.4", 9: "2.12"}
+NOT_SAID = 0.55  # policy: GPU and release tell it, the text does not say that anything was slow
 NEWER_PTXAS = by_hand(
     "newer-ptxas",
     "Harmless; or put a newer ptxas first in PATH",
@@ -62,10 +59,10 @@ def compiled(
 ) -> Iterator[Finding]:
     """Tell a build that is older than the GPU from a ptxas that is."""
     slow, old = events(log, "ptx_jit"), events(log, "ptxas_too_old")
-    if not slow and not old:
-        return
     capability = _capability(log, devices, old)
-    version = release(tensorflow, log)
+    if not slow and not old:
+        yield from _by_found_gpu(log, tensorflow, python, baseline)
+        return
     if capability >= BLACKWELL and slow:
         yield log_finding(
             "This build has no code for a Blackwell GPU, and its PTX fails there.",
@@ -74,7 +71,7 @@ def compiled(
             RUN_NGC,
             cause="blackwell",
         )
-    elif slow or _older(version, capability):
+    elif slow or older_than_gpu(log, tensorflow, capability):
         yield log_finding(
             "This TensorFlow is older than the GPU: kernels are compiled at the first start.",
             weigh_faulty(0.9 if slow else 0.8, baseline),
@@ -100,15 +97,23 @@ def _capability(log: Log, devices: Devices | None, old: tuple[LogEvent, ...]) ->
     return max((*(int(name) for name in names if name.isdecimal()), capability_of(log, devices)))
 
 
-def _older(version: str, capability: int) -> bool:
-    """Return whether the release came before the generation of the GPU."""
-    if not versions.is_version(version) or not capability:
-        return False
-    table = tensorflow_releases.release_of(version)
-    if table is not None:
-        return tensorflow_releases.covers(table, capability) in {"ptx", "none"}
-    needed = FIRST_RELEASE.get(capability // 10)
-    return needed is not None and not versions.at_least(version, needed)
+def _by_found_gpu(
+    log: Log, tensorflow: TensorFlow | None, python: Python | None, trial: Trial | None
+) -> Iterator[Finding]:
+    """Tell of a GPU that the text shows under an older TensorFlow: nothing in it speaks of the minutes at the start."""
+    shown = events(log, "gpu_found", "gpu_created")
+    capability = capability_of(log, None)
+    if not shown or capability >= BLACKWELL or not older_than_gpu(log, tensorflow, capability):
+        return
+    yield log_finding(
+        "This TensorFlow is older than the GPU: its kernels are compiled at the first start, for minutes.",
+        weigh_faulty(NOT_SAID, trial),
+        shown,
+        *_newer(capability, tensorflow, python),
+        CACHE,
+        cause="ptx-jit",
+        severity=Severity.WARNING,
+    )
 
 
 def _newer(capability: int, tensorflow: TensorFlow | None, python: Python | None) -> tuple[Fix, ...]:

@@ -8,7 +8,7 @@ Why it matters
     The GPU is there and sound, and TensorFlow does not use it. The line is printed once at the start.
 
 How to fix
-    Capability too low: a build that has code for this GPU; where a third party's image left it out, the official wheel or
+    XLA complains of a device number: hide the GPU that is too old. Capability too low: a build that has code for this GPU; where a third party's image left it out, the official wheel or
     image of the same release may have it. Too few multiprocessors: set TF_MIN_GPU_MULTIPROCESSOR_COUNT, unless the small
     GPU would slow a bigger one down.
 """
@@ -38,6 +38,15 @@ from gpudoctor_checks.said import by_hand, command, events, log_finding, release
 
 OFFICIAL_LEAST = 35  # TensorFlow 1.x to 2.14, official wheels: 3.5 (tensorflow.org/install/gpu, hardware requirements)
 
+COUNTED_APART = 0.75  # policy: which GPU was left out is not said
+SHOW_THE_REST = by_hand(
+    "set-visible-devices",
+    "Show only the GPUs that TensorFlow takes",
+    "export CUDA_DEVICE_ORDER=PCI_BUS_ID CUDA_VISIBLE_DEVICES=1  # the numbers that nvidia-smi gives the newer GPUs, without the old one",
+    why="a GPU too old for this build is counted by XLA and not by TensorFlow",
+    minutes=1,
+)
+
 
 @check(
     code="GD253",
@@ -54,6 +63,7 @@ def left_out(
     skipped = events(log, "gpu_skipped")
     old = [each for each in skipped if each.values.get("why") == "compute_capability"]
     small = [each for each in skipped if each.values.get("why") == "multiprocessor_count"]
+    apart = [each for each in skipped if each.values.get("why") == "counted_apart"]
     others = bool(events(log, "gpu_created"))
     severity = Severity.WARNING if others else Severity.ERROR
     weight = weigh_unusable(0.95, None if others else baseline)
@@ -67,6 +77,15 @@ def left_out(
             *_builds(old[0], release(tensorflow, log), tensorflow, python),
             cause="gpu-filtered",
             severity=severity,
+        )
+    elif apart and not small:
+        yield log_finding(
+            "XLA counts a GPU that TensorFlow has left out.",
+            weigh_unusable(COUNTED_APART, baseline),
+            apart,
+            SHOW_THE_REST,
+            cause="gpu-filtered",
+            know="nvidia-smi --query-gpu=index,name,compute_cap --format=csv",
         )
     elif small:
         count = small[0].values.get("count", "1")  # a number, or left out: knowledge.plausible

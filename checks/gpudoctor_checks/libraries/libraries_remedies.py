@@ -5,7 +5,17 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from gpudoctor.sdk import Fix, Host, Log, Python, TensorFlow, either, tensorflow_releases, versions
+from gpudoctor.sdk import (
+    Fix,
+    Host,
+    Log,
+    Python,
+    TensorFlow,
+    cuda_toolkits,
+    either,
+    tensorflow_releases,
+    versions,
+)
 from gpudoctor_checks.libraries.provide import FIRST_WITH_EXTRA
 from gpudoctor_checks.remedies import with_cuda
 from gpudoctor_checks.said import by_hand, command, container_of, first, newest, on_windows, stated
@@ -14,6 +24,7 @@ from gpudoctor_checks.said import by_hand, command, container_of, first, newest,
 LIBRARY = re.compile(
     r"(?:lib)?(?P<stem>[a-zA-Z]+?)(?:64)?(?:_[a-z_]+)?(?:\.so(?:\.(?P<major>\d+))?|_(?P<number>\d{1,3})\.dll)"
 )
+NUMBERED = re.compile(r"lib(?P<stem>[a-zA-Z]+)\S*?\.so\.(?P<number>\d{1,2}(?:\.\d{1,2})?)$")
 NAME_IT = "TF_CPP_MAX_VLOG_LEVEL=3 python -c 'import tensorflow as tf; tf.config.list_physical_devices()' 2>&1 | grep -i 'dlopen\\|dynamic library'"
 CONDA = {"cudart": "cudatoolkit", "cudnn": "cudnn", "cublas": "libcublas", "cublasLt": "libcublas"}
 RESTORE_PATH = by_hand(
@@ -84,7 +95,7 @@ def fixes_for(
         return
     if first(log, "cudart_not_loaded") is not None and not version and not named:
         yield WITH_EXTRA
-    if not named:
+    if not named or is_there(library, stated(log, "cuda"), stated(log, "cudnn")):
         yield RESTORE_PATH
     yield matching(library, tensorflow, host)
     yield NEWER
@@ -139,6 +150,20 @@ def _major(match: re.Match[str] | None) -> str:
 def _dotted(number: str) -> str:
     """Return the number of a DLL's name as a version: "110" is 11.0, "8" is 8."""
     return f"{number[:-1]}.{number[-1]}" if len(number) > 1 else number
+
+
+def is_there(library: str, cuda: str, cudnn: str) -> bool:
+    """Return whether what is said to be installed brings a library of just this name: then it is there and not found."""
+    match = NUMBERED.search(library)
+    if match is None:
+        return False
+    number = match["number"]
+    if match["stem"].startswith("cudnn"):
+        return bool(cudnn) and cudnn.split(".", maxsplit=1)[0] == number
+    if not versions.is_version(cuda):
+        return False
+    known = cuda_toolkits.sonames(cuda)
+    return library in known.values() if known else "." in number and versions.minor(cuda) == number
 
 
 def wrong_major(library: str, cudnn: str, cuda: str) -> str:

@@ -23,6 +23,7 @@ from gpudoctor.sdk import (
     Finding,
     Host,
     Log,
+    LogEvent,
     Python,
     TensorFlow,
     Trial,
@@ -33,6 +34,7 @@ from gpudoctor.sdk import (
 )
 from gpudoctor_checks.installing import OTHER_BUILD
 from gpudoctor_checks.libraries.gpu_code import BLACKWELL
+from gpudoctor_checks.libraries.older_build import older_than_gpu
 from gpudoctor_checks.reach_driver import reach_driver
 from gpudoctor_checks.remedies import RUN_NGC, install_release_for
 from gpudoctor_checks.said import events, log_finding
@@ -77,6 +79,16 @@ def cannot_run(
     if capability >= BLACKWELL or not capability:
         bad += [each for each in errors if each.values.get("name") == NO_HANDLE and each.values.get("call")]
     if not image and not bad and not new:
+        if blas := library_without_code(log, devices, tensorflow):
+            yield log_finding(
+                "cuBLAS of this TensorFlow's CUDA is older than the GPU and cannot run on it.",
+                weigh_faulty(0.8, baseline),
+                blas,
+                *(install_release_for(capability, tensorflow or TensorFlow(origin="official_wheel"), python)),
+                OTHER_BUILD,
+                cause="no-kernel",
+                know=SEE,
+            )
         return
     known = (capability,) if capability else ()
     build = tensorflow or TensorFlow(origin="official_wheel")
@@ -107,6 +119,14 @@ def cannot_run(
             cause="no-kernel",
             know=SEE,
         )
+
+
+def library_without_code(log: Log, devices: Devices | None, tensorflow: TensorFlow | None) -> tuple[LogEvent, ...]:
+    """Return the products that cuBLAS failed to start on a GPU newer than its CUDA; on others it lacks memory."""
+    capability = capability_of(log, devices)
+    if capability >= BLACKWELL or not older_than_gpu(log, tensorflow, capability):
+        return ()
+    return tuple(each for each in events(log, "handle_failed") if "launch failed" in each.text)
 
 
 def _compiles(tensorflow: TensorFlow | None) -> str:

@@ -17,7 +17,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from gpudoctor.sdk import Environment, Finding, Gpus, Log, NotApplicable, Trial, check
+from gpudoctor.sdk import Devices, Environment, Finding, Gpus, Log, NotApplicable, TensorFlow, Trial, check
+from gpudoctor_checks.libraries.no_code_said import library_without_code
 from gpudoctor_checks.memory.memory_limit import reserve
 from gpudoctor_checks.said import change, command, events, first, log_finding, weigh_program
 
@@ -47,7 +48,14 @@ SEE_FREE = "nvidia-smi --query-gpu=memory.used,memory.total --format=csv  # befo
     cause=("no-growth", "early-allocation"),
     core=False,
 )
-def no_memory_left(log: Log, env: Environment | None, gpus: Gpus | None, baseline: Trial | None) -> Iterator[Finding]:
+def no_memory_left(
+    log: Log,
+    env: Environment | None,
+    gpus: Gpus | None,
+    devices: Devices | None,
+    tensorflow: TensorFlow | None,
+    baseline: Trial | None,
+) -> Iterator[Finding]:
     """Let a version that does not fit go first: it explains the same words."""
     late = events(log, "memory_option_late")
     failed = [
@@ -58,6 +66,8 @@ def no_memory_left(log: Log, env: Environment | None, gpus: Gpus | None, baselin
         return
     if first(log, *OTHER_FAULT) is not None:
         raise NotApplicable("the log names a version that does not fit, which explains it")
+    if library_without_code(log, devices, tensorflow):
+        raise NotApplicable("the GPU is newer than this TensorFlow's CUDA, which explains it: see GD254")
     if failed:
         on = env is not None and env.get(GROWTH) == "true"
         allocation = any("ALLOC" in each.values.get("status", "") for each in failed)

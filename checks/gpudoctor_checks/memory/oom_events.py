@@ -47,5 +47,17 @@ def held_before(
         for each in events(log, "device_memory")
         if number(each, "free_bytes") < (SLIVER_SHARE * (number(each, "total_bytes") or card) or SLIVER_BYTES)
     ]
-    found = (*slivers, *context, *(rest if device else ()))
+    found = (*slivers, *context, *(rest if device else _at_start(log, least)))
     return found or None
+
+
+def _at_start(log: Log, least: float) -> tuple[LogEvent, ...]:
+    """Return what TensorFlow 1.x found free when it first saw the GPU, before it took anything itself; () for enough."""
+    told = [each for each in events(log, "device_memory") if each.text.startswith(("Free memory", "totalMemory"))]
+    ended = any(events(log, "oom", "oom_bare", "oom_tensor"))
+    first = told[:1]
+    return tuple(each for each in first if ended and number(each, "free_bytes") < (_share(each) or least))
+
+
+def _share(event: LogEvent) -> float:
+    return SLIVER_SHARE * number(event, "total_bytes")

@@ -34,6 +34,13 @@ ROWS = (
         r"(?:\. The minimum required count is (?P<minimum>\d{1,4}))?",
         why="multiprocessor_count",
     ),
+    # XLA counts the driver's GPUs, TensorFlow those that it took
+    row(
+        "gpu_skipped",
+        "Invalid device ordinal value",
+        r"Invalid device ordinal value \((?P<device>\d{1,3})\)\. Valid range is \[0, \d{1,3}\]",
+        why="counted_apart",
+    ),
     row(
         "ptx_jit",
         "CUDA kernel binaries",

@@ -92,6 +92,22 @@ ROWS = (
         r"nvidia-container-cli: [^\n]{0,60}nvml error: (?P<error>driver/library version mismatch)",
     ),
     row(
+        "nvml_failed",
+        "vidia-container-cli: ",
+        r"nvidia-container-cli: [^\n]{0,60}nvml error: (?P<error>driver not loaded)",
+    ),
+    row(
+        "driver_too_old",
+        "vidia-container-cli: ",
+        r"nvidia-container-cli: requirement error: unsatisfied condition: cuda\s?>=?\s?(?P<cuda>\d{1,2}\.\d)",
+    ),
+    row(
+        "container_runtime",
+        "vidia-container-cli: ",
+        r"nvidia-container-cli: [^\n]{0,60}load library failed: (?P<library>lib(?:cuda|nvidia-ml)\.so\.1)",
+        why="driver",
+    ),
+    row(
         "container_runtime",
         "vidia-container-cli: ",
         r"nvidia-container-cli: (?P<message>[^\n]{1,160})",

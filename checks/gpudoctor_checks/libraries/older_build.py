@@ -1,0 +1,39 @@
+"""Whether a TensorFlow came before its GPU: by its release, or by the CUDA runtime that the text shows it opening."""
+
+from __future__ import annotations
+
+import re
+
+from gpudoctor.sdk import Log, TensorFlow, either, tensorflow_releases, versions
+from gpudoctor_checks.said import events, release
+
+# The first official release with binary code of each generation: TensorFlow release notes 2.4 (CUDA 11, Ampere), 1.5
+# (CUDA 9, Volta); Ada and Hopper run on PTX or Ampere code before. CUDA toolkits know a GPU from these releases on.
+FIRST_RELEASE = {7: "1.5", 8: "2.4", 9: "2.12"}
+# "libcudart.so.10.1", "cudart64_101.dll": no toolkit before 11.0 knows a GPU of 8.0 or more (CUDA 11.0 release notes)
+RUNTIME = re.compile(r"cudart(?:\.so\.|64_)(?P<major>\d{1,2})")
+FIRST_WITH_AMPERE, AMPERE = 11, 80
+
+
+def older_than_gpu(log: Log, tensorflow: TensorFlow | None, capability: int) -> bool:
+    """Return whether the release, or the CUDA that it opened, came before the generation of the GPU."""
+    if tensorflow is not None and either(tensorflow.origin, "official_wheel") != "official_wheel":
+        return False  # NVIDIA's own builds serve newer GPUs under an old number
+    return _by_runtime(log, capability) or _by_release(release(tensorflow, log), capability)
+
+
+def _by_runtime(log: Log, capability: int) -> bool:
+    opened = [RUNTIME.search(each.values.get("library", "")) for each in events(log, "dlopen_ok")]
+    majors = [int(match["major"]) for match in opened if match is not None]
+    # "cudart64_101.dll" gives 10, "cudart64_110.dll" 11
+    return capability >= AMPERE and bool(majors) and max(majors) < FIRST_WITH_AMPERE
+
+
+def _by_release(version: str, capability: int) -> bool:
+    if not versions.is_version(version) or not capability:
+        return False
+    table = tensorflow_releases.release_of(version)
+    if table is not None:
+        return tensorflow_releases.covers(table, capability) in {"ptx", "none"}
+    needed = FIRST_RELEASE.get(capability // 10)
+    return needed is not None and not versions.at_least(version, needed)
