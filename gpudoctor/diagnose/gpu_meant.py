@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
-from gpudoctor.model.finding import Evidence, Finding, Severity
+from gpudoctor.model.finding import Evidence, Finding, Gain, Grade, Severity
 from gpudoctor.model.missing import Missing, either
 from gpudoctor.model.observed import LogEvent
 from gpudoctor.model.snapshot import Snapshot
@@ -47,6 +47,8 @@ MAY_BE_IGNORED, LOADER = "cudart_optional", "dlopen_failed"
 RAN_WITHOUT = "Ran on the CPU; the text asks for no GPU"
 ASKS_FOR_NONE = "No CUDA found; the text asks for no GPU"
 WISH = "say it with --fact gpu=NAME, or run `nvidia-smi -L`: a GPU that is there is not used"
+
+ONLY_WITH_A_GPU = Gain(grade=Grade.UNPROVEN, basis="only where a GPU is there and wanted")
 
 
 def without_a_gpu(snapshot: Snapshot, findings: Iterable[Finding]) -> str:
@@ -90,4 +92,5 @@ def as_note(finding: Finding) -> Finding:
     if finding.severity is Severity.INFO:
         return finding
     wish = Evidence(label="a GPU was meant?", value=WISH, source="next step")
-    return replace(finding, severity=Severity.INFO, evidence=(*finding.evidence, wish))
+    fixes = tuple(replace(each, gain=ONLY_WITH_A_GPU) for each in finding.fixes)
+    return replace(finding, severity=Severity.INFO, evidence=(*finding.evidence, wish), fixes=fixes)

@@ -14,7 +14,7 @@ from gpudoctor_checks.memory.dump_need import from_dump, sizes
 from gpudoctor_checks.memory.memory_remedies import SMALLER
 from gpudoctor_checks.memory.oom_events import on_host
 from gpudoctor_checks.memory.ways_out import Need, ways
-from gpudoctor_checks.said import change, command, events, log_finding, unproven, weigh_program
+from gpudoctor_checks.said import change, events, log_finding, unproven, weigh_program
 
 TITLE = "The log ends out of host memory"
 SAVE_ON_HOST = ("gradient-accumulation", "smaller-batch")  # of the ways out, those that need less of any memory
@@ -34,16 +34,7 @@ LESS = change(
     why="buffers and cache() hold whole elements in host memory",
     minutes=20,
 )
-SEE_HOST = unproven(
-    command(
-        "see-host-memory",
-        "See how much memory this machine has",
-        "free -h; ulimit -l; cat /sys/fs/cgroup/memory.max; sudo dmesg | grep -i -m 5 'out of memory'",
-        why="",
-        minutes=1,
-    ),
-    "tells the reason; changes nothing",
-)
+SEE_HOST = "free -h; ulimit -l; cat /sys/fs/cgroup/memory.max; sudo dmesg | grep -i 'out of memory' | tail -n 3"
 
 
 def of_the_host(log: Log) -> tuple[LogEvent, ...]:
@@ -71,6 +62,7 @@ def model_on_host(lines: Sequence[LogEvent], trial: Trial | None) -> Iterator[Fi
         lines,
         *_fixes(need, allocator),
         cause="batch-too-large",
+        know=SEE_HOST,
         more=sizes(whole, tensors),
     )
     yield replace(found, title=TITLE)
@@ -97,4 +89,3 @@ def _fixes(need: Need, allocator: str) -> Iterator[Fix]:
                 f"the pool ends at {need.limit / 2**20:.0f} MiB",
             )
     yield unproven(LESS, "where buffers or cache() hold what the model lacks")
-    yield SEE_HOST
