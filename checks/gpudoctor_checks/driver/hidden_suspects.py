@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
-from gpudoctor.sdk import Environment, Fix, Host, Log
+from gpudoctor.sdk import Environment, Fix, Host, Log, Scheduler
 from gpudoctor_checks.driver.cuinit_events import LESS, LIKELY, NO_DEVICE, NO_DRIVER, OPEN, RENEW_UVM, SET_DEVICES
 from gpudoctor_checks.driver.gpu_hidden import NAME
 from gpudoctor_checks.driver.no_libcuda import Suspect
-from gpudoctor_checks.remedies import give_container_gpu
+from gpudoctor_checks.remedies import ask_scheduler, batch_scheduler, give_container_gpu
 from gpudoctor_checks.said import container_of, first, outside
 
 SURE, MAYBE_CONTAINER, NEXT = 0.9, 0.65, 0.45  # policy: each cause's share where nothing, or another sign, is told
 
 
 def without_device(
-    log: Log, code: int, host: Host | None, env: Environment | None, *, alone: bool
+    log: Log, code: int, host: Host | None, env: Environment | None, scheduler: Scheduler | None, *, alone: bool
 ) -> tuple[Suspect, ...]:
     """Return what "no device" may come from, the likeliest first."""
     value = env.get(NAME) if env is not None else None
+    if (kind := batch_scheduler(scheduler)) and value is None and code == NO_DEVICE:
+        summary = "The job was granted no GPU."
+        return (Suspect(cause="scheduler-no-gpu", weight=LIKELY, summary=summary, fix=ask_scheduler(kind)),)
     told: dict[str, tuple[str, Fix]] = {
         "container-no-gpu": (
             "The container was started without the GPU.",

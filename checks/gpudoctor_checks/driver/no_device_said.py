@@ -29,6 +29,7 @@ from gpudoctor.sdk import (
     Log,
     LogEvent,
     NotApplicable,
+    Scheduler,
     Severity,
     Trial,
     check,
@@ -55,7 +56,7 @@ from gpudoctor_checks.driver.no_libcuda import (
     from_windows,
     without_libcuda,
 )
-from gpudoctor_checks.said import log_finding, trained_on, unproven
+from gpudoctor_checks.said import first, log_finding, trained_on, unproven
 
 
 @check(
@@ -70,6 +71,7 @@ from gpudoctor_checks.said import log_finding, trained_on, unproven
         "wsl-libcuda",
         "missing-cuda-libs",
         "uvm-not-ready",
+        "scheduler-no-gpu",
     ),
     core=False,
 )
@@ -79,6 +81,7 @@ def no_device(
     env: Environment | None,
     driver: Driver | None,
     gpus: Gpus | None,
+    scheduler: Scheduler | None,
     baseline: Trial | None,
 ) -> Iterator[Finding]:
     """Rank the causes that are possible, with the command that decides."""
@@ -89,11 +92,13 @@ def no_device(
         return  # GD151 tells it
     if told_elsewhere(log):
         raise NotApplicable("the log names a fault of the driver's parts: see GD152 and GD153")
+    if first(log, "no_devices_listed") is not None:
+        raise NotApplicable("nvidia-smi lists no device either: see GD156")
     if code == NO_LIBCUDA:
         suspects = without_libcuda(log, host, driver)
         know = SEE_ON_WINDOWS if from_windows(log, host) else SEE_WHICH
     else:
-        suspects, know = without_device(log, code, host, env, alone=alone), f"echo ${NAME}; {SEE_LIBCUDA}"
+        suspects, know = without_device(log, code, host, env, scheduler, alone=alone), f"echo ${NAME}; {SEE_LIBCUDA}"
     for place, each in enumerate(suspects):
         yield _told(each, log, lines, know, baseline, sure=not place and bool(gpus), of=suspects)
 

@@ -12,6 +12,7 @@ from gpudoctor.logs.told import BEGINNINGS, REST, told_by_person
 FACT = "fact"
 NUMBER = r"\d{1,3}(?:\.\d{1,4}){1,3}"
 TENSORFLOW = r"\d{1,2}\.\d{1,2}(?:\.\d{1,2})?(?:[-.]?(?:rc|dev|a|b)\d{1,8})?"
+PYTHONS = r"(?:python|py|pip|conda|uv|jupyter)\b"
 MODES = "On|Off|N/A|WDDM|TCC"
 
 
@@ -85,6 +86,14 @@ ROWS = (
     row(FACT, "Python 3.", r"Python (?P<python>3\.\d{1,2}(?:\.\d{1,2})?)"),
     row(FACT, "ython3.", r"lib(?:64)?/python(?P<python>3\.\d{1,2})/"),
     row(FACT, "\\Python3", r"\\Python(?P<digits>3\d{1,2})\\", refine=windows_python),
+    # a shell of Windows that starts Python itself, and the folders of such a Python; Docker and WSL are started there, too
+    row(FACT, "PS C:\\", rf"PS C:\\[^>\n]{{0,120}}>\s?{PYTHONS}", os="windows"),
+    row(FACT, "\\Users\\", rf"[A-Z]:\\Users\\[^>\n]{{0,120}}>\s?{PYTHONS}", os="windows"),
+    row(FACT, "\\site-packages\\", r"[A-Z]:\\[^\"'\n]{1,160}\\site-packages\\", os="windows"),
+    row(FACT, "#SBATCH", r"#SBATCH\b", scheduler="slurm"),
+    row(FACT, "SLURM_", r"\bSLURM_(?:JOB|STEP|GPUS|NODE|CPUS|PROCID|LOCALID)\w{0,30}", scheduler="slurm"),
+    row(FACT, "Slurm ", r"\bSlurm (?:job|cluster|node|script)\b", scheduler="slurm"),
+    row(FACT, "PBS_JOBID", r"\bPBS_JOBID\b", scheduler="pbs"),
     row(FACT, "OS Platform", r"OS Platform and Distribution[^\n:]{0,60}: {0,3}(?P<os>[^\n]{3,60})"),
     row(FACT, "GPU model", r"GPU [Mm]odel[^\n:]{0,20}: {0,3}(?P<gpu>[^\n]{3,60})"),
     row(

@@ -1,0 +1,73 @@
+"""GD156: nvidia-smi in the text finds no device, although a driver answers it.
+
+What it does
+    Reads nvidia-smi's "No devices were found". NVML was loaded and spoke to the kernel module; it has no GPU to name. A job
+    of a batch scheduler that the text shows, a container, and boards that the module refused are ranked.
+
+Why it matters
+    CUDA finds no device either. CUDA_VISIBLE_DEVICES has no part in it: nvidia-smi does not read it. Nor do CUDA's libraries
+    or TensorFlow.
+
+How to fix
+    Under Slurm, PBS or LSF: ask for a GPU with the job. On a machine of your own the kernel log names why the module took no
+    board: sudo dmesg | grep NVRM.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from gpudoctor.sdk import Finding, Host, Log, Scheduler, Trial, check, weigh_unusable
+from gpudoctor_checks.driver.cuinit_events import LIKELY, OPEN
+from gpudoctor_checks.driver.gpu_not_taken import LOOK
+from gpudoctor_checks.remedies import ask_scheduler, batch_scheduler, give_container_gpu
+from gpudoctor_checks.said import container_of, events, log_finding, unproven
+
+SEE = "sudo dmesg | grep NVRM; lspci | grep -i nvidia"
+
+
+@check(
+    code="GD156",
+    slug="no-devices-in-log",
+    title="nvidia-smi in the text finds no device",
+    family="driver",
+    cause=("kernel-module-not-loaded", "scheduler-no-gpu", "container-no-gpu"),
+    core=False,
+)
+def none_listed(log: Log, host: Host | None, scheduler: Scheduler | None, baseline: Trial | None) -> Iterator[Finding]:
+    """Name who can keep the boards from a driver that answers."""
+    found = events(log, "no_devices_listed")
+    if not found:
+        return
+    if kind := batch_scheduler(scheduler):
+        summary = "The job was granted no GPU: nvidia-smi lists none in it."
+        weight = weigh_unusable(LIKELY, baseline)
+        yield log_finding(
+            summary,
+            weight,
+            found,
+            ask_scheduler(kind),
+            cause="scheduler-no-gpu",
+            know="nvidia-smi -L; env | grep -iE 'gpu|gres'",
+        )
+        return
+    if inside := container_of(host):
+        summary = "The container has the driver's libraries and no GPU."
+        weight = weigh_unusable(OPEN, baseline)
+        yield log_finding(
+            summary,
+            weight,
+            found,
+            give_container_gpu(inside),
+            cause="container-no-gpu",
+            know="nvidia-smi -L  # on the host, then in the container",
+        )
+        return
+    yield log_finding(
+        "The driver answers, but it has taken no GPU.",
+        weigh_unusable(OPEN, baseline),
+        found,
+        unproven(LOOK, "names the reason; changes nothing"),
+        cause="kernel-module-not-loaded",
+        know=SEE,
+    )
