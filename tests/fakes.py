@@ -9,8 +9,10 @@ from __future__ import annotations
 import hashlib
 import os
 import shutil
+import signal
 import subprocess
 import tempfile
+import time
 from pathlib import Path
 from typing import Any
 
@@ -33,6 +35,7 @@ __all__ = [
     "environment",
     "make_sysroot",
     "nvml_library",
+    "wait_until_it_hangs",
 ]
 
 VARIANTS: dict[str, tuple[str, ...]] = {
@@ -42,6 +45,7 @@ VARIANTS: dict[str, tuple[str, ...]] = {
     "wide_process_v3": ("-DWIDE_PROCESS_V3",),
 }
 _HERE = Path(__file__).parent
+_SIGTERM = 1 << (signal.SIGTERM - 1)  # in the masks of /proc
 _FLAGS = ("-std=gnu11", "-O1", "-fPIC", "-shared", "-fvisibility=hidden", "-Wall", "-Wextra", "-Wno-unused-function")
 
 
@@ -84,6 +88,14 @@ def environment(scenario: Scenario, tmp_path: Path) -> dict[str, str]:
         "FAKE_CUDA_VERSION": _cuda_version(scenario.text),
         "FAKE_CUDA_DEVICES": cuda_devices(scenario.gpus),
     }
+
+
+def wait_until_it_hangs(process: subprocess.Popen[str]) -> None:
+    """Return when the process is stuck in a call of a fake: no signal but KILL reaches it any more."""
+    status, limit = Path(f"/proc/{process.pid}/status"), time.monotonic() + 60
+    while not int(status.read_text(encoding="ascii").partition("SigBlk:")[2].split()[0], 16) & _SIGTERM:
+        assert time.monotonic() < limit
+        time.sleep(0.02)
 
 
 def _build(tmp_path: Path, machine: Machine, variant: str) -> Sysroot:

@@ -143,11 +143,12 @@ def timed(case: Callable[..., None], *inputs: Any) -> None:
     assert time.perf_counter() - begun < SLOWEST_S
 
 
-def fuzz(kind: str, count: int) -> None:
-    """Run that many cases of the kind; hypothesis shrinks and shows one that fails."""
+def fuzz(kind: str, count: int, *, repeatable: bool = False) -> None:
+    """Run that many cases of the kind, the same ones each time or new ones; hypothesis shrinks and shows one that fails."""
     rules = settings(
         max_examples=count,
         deadline=None,
+        derandomize=repeatable,
         database=None,
         suppress_health_check=(HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much),
         print_blob=True,

@@ -17,23 +17,27 @@ COMMAND = [sys.executable, "-m", "gpudoctor"]
 
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 129)])
 def test_a_signal_leaves_a_json_document_and_its_exit_code(tmp_path: Path, number: int, code: int) -> None:
-    slow = tmp_path / "python"
-    slow.write_text("#!/bin/sh\nexec sleep 60\n")
+    slow, place = tmp_path / "python", tmp_path / "tmp"
+    slow.write_text(f"#!/bin/sh\ntouch {tmp_path}/asked\nexec sleep 600\n")
     slow.chmod(0o755)
+    place.mkdir()
     running = subprocess.Popen(
-        [*COMMAND, "scan", "--json", "--level", "quick", "--python", str(slow)],
+        [*COMMAND, "scan", "--json", "--level", "quick", "--timeout", "600", "--python", str(slow)],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
-        env={**os.environ, "TMPDIR": str(tmp_path)},
+        env={**os.environ, "TMPDIR": str(place)},
     )
-    time.sleep(2)
+    limit = time.monotonic() + 60
+    while not (tmp_path / "asked").exists():
+        assert time.monotonic() < limit
+        time.sleep(0.01)
     running.send_signal(number)
-    out, err = running.communicate(timeout=20)
+    out, err = running.communicate(timeout=60)
     assert running.returncode == code
     assert json.loads(out)["summary"]["status"] == "unknown"
     assert "Traceback" not in err
-    assert [each.name for each in tmp_path.iterdir()] == ["python"]
+    assert list(place.iterdir()) == []
 
 
 def test_a_folder_that_is_gone_is_a_usage_error(tmp_path: Path) -> None:

@@ -13,9 +13,11 @@ import pytest
 
 from gpudoctor.collect import ask_target
 from gpudoctor.collect.interpreter import NotPythonError, ask_interpreter, own_interpreter
+from tests.slow_machines import at_most
 
 SCRIPTS = sorted(path for path in ask_target.SCRIPTS.glob("*.py") if path.name != "__init__.py")
 OLD_SYNTAX = "3.8"
+PATIENCE_S = 20.0
 
 
 def _program(path: Path, text: str) -> Path:
@@ -77,10 +79,8 @@ def test_a_python_that_is_too_old_is_told(tmp_path: Path) -> None:
 
 
 def test_a_program_that_does_not_end_is_given_up(tmp_path: Path) -> None:
-    started = monotonic()
-    with pytest.raises(NotPythonError, match=r"within 0\.5 s"):
+    with at_most(9.5, after_s=0.5), pytest.raises(NotPythonError, match=r"within 0\.5 s"):
         ask_interpreter(_program(tmp_path / "python", "#!/bin/sh\nexec sleep 60\n"), deadline_s=0.5)
-    assert monotonic() - started < 10
 
 
 @pytest.mark.parametrize("script", SCRIPTS, ids=lambda path: str(path.stem))
@@ -114,12 +114,11 @@ def test_answers_that_were_cut_off_are_left_out(tmp_path: Path) -> None:
 def test_a_program_that_writes_without_end_is_ended_at_once_with_all_that_it_started(tmp_path: Path, to: str) -> None:
     mark = f"flood-{os.getpid()}-{len(to)}"
     program = _program(tmp_path / "python", f"#!/bin/sh\nyes {mark}{to}\n")
-    began = monotonic()
-    with pytest.raises(NotPythonError, match="writes without end"):
+    with at_most(5), pytest.raises(NotPythonError, match="writes without end"):
         ask_interpreter(program)
-    assert monotonic() - began < 5
-    running = [path for path in Path("/proc").glob("[0-9]*/cmdline") if _told(path) == f"yes {mark}"]
-    assert not running
+    limit = monotonic() + PATIENCE_S
+    while [path for path in Path("/proc").glob("[0-9]*/cmdline") if _told(path) == f"yes {mark}"]:
+        assert monotonic() < limit
 
 
 def _told(path: Path) -> str:

@@ -12,4 +12,4 @@ from tests.fuzz import fuzz
 
 @pytest.mark.parametrize(("kind", "count"), [("logs", 150), ("snapshots", 100), ("facts", 300)])
 def test_nothing_that_is_read_breaks_anything_or_reaches_the_terminal(kind: str, count: int) -> None:
-    fuzz(kind, count)
+    fuzz(kind, count, repeatable=True)

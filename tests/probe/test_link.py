@@ -24,10 +24,14 @@ DESKTOP = next(each for each in fakes.FURTHER_SCENARIOS.values() if "RTX 3090" i
 # The child moves no data, but the fake driver plays the link that a real copy would wake up (or not).
 CHILD = """
 started(1)
-send("begin", name="transfer")
 with open({scenario!r}, "a") as text:
     text.write({under_load!r})
-time.sleep(1.2)
+log, looks = open(os.environ["FAKE_NVML_LOG"]), 0
+log.seek(0, os.SEEK_END)
+send("begin", name="transfer")
+while looks < 4:  # the fourth begins when three have ended
+    time.sleep(0.05)
+    looks += log.read().count("pcie_gen 0\\n")
 send("trial", name="transfer", duration_s=1.2, result=dict(
     status="ok", device="GPU", values=dict(host_to_device_bytes_per_s={rate})))
 send("done")

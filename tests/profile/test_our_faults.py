@@ -17,12 +17,13 @@ from tests.profile.test_terminal import ASKS, Screen
 
 PYTHON = sys.executable
 SCRIPT = str(Path(__file__).parent / "scripts" / "our_fault.py")
-LINES = "import sys, time\nfor each in range(9): sys.stderr.write(f'line {each}\\n'); time.sleep(0.3)\nsys.exit(3)\n"
+# Longer than a second: what fails does so while the command runs.
+LINES = "import sys, time\nfor each in range(9): sys.stderr.write(f'line {each}\\n'); time.sleep(0.14)\nsys.exit(3)\n"
 PRINTED = "".join(f"line {each}\n" for each in range(9)).encode()
 
 
-def faulty(folder: Path, what: str) -> list[str]:
-    return [PYTHON, SCRIPT, what, "s", PYTHON, script(folder, LINES)]
+def faulty(folder: Path, what: str, text: str = LINES) -> list[str]:
+    return [PYTHON, SCRIPT, what, "s", PYTHON, script(folder, text)]
 
 
 def told(session: Session, kind: str) -> list[str]:
@@ -39,10 +40,9 @@ def test_a_reader_that_fails_leaves_a_pipe_and_the_exit_code_alone(tmp_path: Pat
 
 
 def test_a_reader_that_fails_leaves_a_file_and_the_exit_code_alone(tmp_path: Path) -> None:
+    command = faulty(tmp_path, "reader", LINES.replace("0.14", "0.3"))
     with (tmp_path / "log").open("wb") as log:
-        ran = subprocess.run(
-            faulty(tmp_path, "reader"), cwd=tmp_path, env=surroundings(tmp_path), stderr=log, check=False
-        )
+        ran = subprocess.run(command, cwd=tmp_path, env=surroundings(tmp_path), stderr=log, check=False)
     assert (ran.returncode, (tmp_path / "log").read_bytes()) == (3, PRINTED)
     session = read_session(tmp_path / "s")
     assert len(told(session, "reader_fault")) == 1

@@ -21,6 +21,7 @@ from gpudoctor.profile.outcome import remarks
 from gpudoctor.profile.record import SessionWriter, read_session
 from gpudoctor.profile.text_tap import BACKLOG_BYTES, TextTap
 from tests.profile.launched import gpudoctor, plain, run, script, surroundings
+from tests.slow_machines import at_most
 
 PYTHON = sys.executable
 NO_DRIVER = (
@@ -101,10 +102,9 @@ def test_data_that_ran_out_are_a_trouble_only_where_the_command_failed(code: int
 
 def test_output_in_a_gigabytes_pace_is_passed_on_whole(tmp_path: Path) -> None:
     name = script(tmp_path, "import os\nfor _ in range(800): os.write(2, b'x' * 99_999 + b'\\n')\n")
-    begun = time.monotonic()
-    ran = run(tmp_path, PYTHON, name)
+    with at_most(60):
+        ran = run(tmp_path, PYTHON, name)
     assert len(ran.err) == 80_000_000
-    assert time.monotonic() - begun < 60
 
 
 def test_a_reader_that_goes_away_ends_the_command_as_it_does_alone(tmp_path: Path) -> None:
@@ -115,7 +115,7 @@ def test_a_reader_that_goes_away_ends_the_command_as_it_does_alone(tmp_path: Pat
         assert child.stderr is not None
         child.stderr.read(5000)
         child.stderr.close()
-        codes.append(child.wait(30))
+        codes.append(child.wait(60))
     assert codes[0] == codes[1] != 0
 
 
@@ -139,9 +139,8 @@ def test_the_command_prints_on_when_the_wrapper_is_killed(tmp_path: Path) -> Non
 
 
 def test_one_who_stays_behind_with_stderr_open_does_not_hold_the_wrapper(tmp_path: Path) -> None:
-    text = "import subprocess, sys\nprint('done', file=sys.stderr)\nsubprocess.Popen(['sleep', '20'], stdin=-3, stdout=-3)\n"
-    name = script(tmp_path, text)
-    begun = time.monotonic()
+    stays = "print(subprocess.Popen(['sleep', '600'], stdin=-3, stdout=-3).pid)\n"
+    name = script(tmp_path, "import subprocess, sys\nprint('done', file=sys.stderr)\n" + stays)
     with (tmp_path / "out").open("wb") as out:
         child = subprocess.Popen(
             gpudoctor("run", "-q", "--session", "s", "--", PYTHON, name),
@@ -152,9 +151,9 @@ def test_one_who_stays_behind_with_stderr_open_does_not_hold_the_wrapper(tmp_pat
         )
         assert child.stderr is not None
         assert child.stderr.readline() == b"done\n"
-        assert child.wait(15) == 0
+        assert child.wait(60) == 0
         child.stderr.close()
-    assert time.monotonic() - begun < 15
+    os.kill(int((tmp_path / "out").read_text(encoding="ascii")), signal.SIGKILL)
 
 
 def test_with_stderr_nowhere_or_closed_the_command_runs(tmp_path: Path) -> None:

@@ -216,7 +216,7 @@ def test_a_signal_needs_a_choice_and_a_yes() -> None:
         await on.press("K", "enter", "y")
 
     on_stage(act)
-    assert child.wait(timeout=5) == -signal.SIGTERM
+    assert child.wait(timeout=30) == -signal.SIGTERM
 
 
 def test_each_trial_is_chosen_with_what_it_answers() -> None:

@@ -13,7 +13,9 @@ import sys
 import time
 from pathlib import Path
 
+from gpudoctor.collect.isolate import SOURCE_DEADLINE_S
 from tests.fakes import FURTHER_SCENARIOS, SCENARIOS, environment
+from tests.slow_machines import in_time
 from tests.system.command import Run, assert_clean, gpudoctor
 
 HEAVY = ("textual", "rich", "tensorflow", "psutil", "importlib.metadata", "gpudoctor.diagnose", "gpudoctor_checks")
@@ -56,7 +58,7 @@ def test_a_damaged_session_has_no_picture(tmp_path: Path) -> None:
     damaged = tmp_path / "damaged.session"
     damaged.write_bytes(b"SQLite format 3\0" + b"x" * 900)
     words = ["monitor", "--session", str(damaged), "--screenshot", str(tmp_path / "p.svg")]
-    ended = subprocess.run([sys.executable, "-m", "gpudoctor", *words], stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False, timeout=15)  # fmt: skip
+    ended = subprocess.run([sys.executable, "-m", "gpudoctor", *words], stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False, timeout=60)  # fmt: skip
     assert ended.returncode == 2
     assert "damaged.session" in ended.stderr
     assert not (tmp_path / "p.svg").exists()
@@ -91,7 +93,7 @@ def test_csv_without_a_gpu_is_its_heading_and_says_on_stderr_why(tmp_path: Path)
 
 def test_a_hung_driver_costs_its_deadline(tmp_path: Path) -> None:
     run = _once("hang", tmp_path, "--json")
-    assert run.duration_s < 5
+    assert in_time(run.duration_s, 2.0, after_s=SOURCE_DEADLINE_S)
     assert run.document["nvml"]["status"] == "timeout"
 
 
