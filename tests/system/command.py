@@ -86,7 +86,7 @@ def run(
             _feed(process, stdin)
             out, err, first = _read(process, begun, limit_s)
             ended = time.monotonic() - begun
-            code = process.wait(timeout=5)
+            code = process.wait(timeout=LIMIT_S)
         except BaseException:
             process.kill()
             raise

@@ -11,13 +11,15 @@ import signal
 import subprocess
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
-import jsonschema
 import pytest
+from jsonschema import Draft202012Validator
 
 from tests.fakes import FURTHER_SCENARIOS, environment
-from tests.system.command import GPUDOCTOR, TRACEBACK, Json, Run, assert_clean, bare_environment, gpudoctor
+from tests.side_by_side import together
+from tests.system.command import GPUDOCTOR, TRACEBACK, Run, assert_clean, bare_environment, gpudoctor
 
 MACHINE = Path(__file__).parents[2] / "fixtures/machines/healthy-t4/snapshot.json"
 USAGE, INTERRUPTED = 2, 130
@@ -78,19 +80,19 @@ VARIABLES: dict[str, tuple[dict[str, str], str]] = {
 
 
 @pytest.fixture
-def refused(tmp_path: Path, report_schema: Json) -> Callable[..., Run]:
+def refused(tmp_path: Path, report_schema: Draft202012Validator) -> Callable[..., Run]:
     """Return a function that asserts how a run is refused, as text and as JSON."""
 
     def check(
         *arguments: str | Path, says: str, code: int = USAGE, folder: Path | None = None, **variables: str
     ) -> Run:
         env = bare_environment(tmp_path / "home", **variables)
-        text = gpudoctor(*arguments, env=env, folder=folder)
+        ask = partial(gpudoctor, *arguments, env=env, folder=folder)
+        text, json = together(ask, partial(ask, "--json"))
         assert_refusal(text, says, code)
         assert not text.out or text.lines[0].startswith("Target ")
-        json = gpudoctor(*arguments, "--json", env=env, folder=folder)
         assert_refusal(json, says if arguments[0] in {"scan", "probe"} else "", code)  # others know no --json
-        jsonschema.validate(json.document, report_schema)
+        report_schema.validate(json.document)
         assert json.document["summary"]["status"] == "unknown"
         assert json.document["tool"]["exit_code"] == str(code)
         return text
@@ -266,14 +268,21 @@ def test_a_full_disk_under_stdout_is_said(tmp_path: Path) -> None:
 
 def test_an_interrupt_ends_the_scan_in_one_line(tmp_path: Path) -> None:
     env = environment(FURTHER_SCENARIOS["hang_at_init"], tmp_path)
-    command = [*GPUDOCTOR, "scan", "--level", "quick"]
+    command = [*GPUDOCTOR, "scan", "--level", "quick", "--timeout", "600"]
     with subprocess.Popen(command, env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
         process.stdout.readline()  # the target's line: the sources are being asked
-        time.sleep(0.3)
+        _wait_for(tmp_path / "nvml-calls.log")
         process.send_signal(signal.SIGINT)
-        _, err = process.communicate(timeout=3)
+        _, err = process.communicate(timeout=60)
     assert (process.returncode, err.strip()) == (INTERRUPTED, "gpudoctor: interrupted")
+
+
+def _wait_for(file: Path) -> None:
+    limit = time.monotonic() + 60
+    while not file.exists():
+        assert time.monotonic() < limit
+        time.sleep(0.01)
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")

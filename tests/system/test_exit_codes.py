@@ -7,9 +7,9 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 
-import jsonschema
 import pytest
 import xmlschema
+from jsonschema import Draft202012Validator
 
 from tests.system.command import Json, assert_clean, bare_environment, gpudoctor
 
@@ -85,7 +85,7 @@ def machine(slug: str) -> Path:
 
 @pytest.mark.parametrize(("slug", "line", "code"), TABLE, ids=[f"{slug} {line}" for slug, line, _ in TABLE])
 def test_the_exit_code(  # noqa: PLR0917  # a row of the table and what it needs
-    slug: str, line: str, code: int, baselines: Baselines, tmp_path: Path, report_schema: Json
+    slug: str, line: str, code: int, baselines: Baselines, tmp_path: Path, report_schema: Draft202012Validator
 ) -> None:
     xml, jsonl = str(tmp_path / "a.xml"), str(tmp_path / "a.jsonl")
     outputs = ["--json", "--format", "junit", "-o", xml, "--format", "jsonl", "-o", jsonl]
@@ -96,7 +96,7 @@ def test_the_exit_code(  # noqa: PLR0917  # a row of the table and what it needs
     assert run.code == code, run.out + run.err
     if "yaml" in line:
         return  # which document goes where cannot be known then; that there is one is tested with --json alone
-    jsonschema.validate(run.document, report_schema)
+    report_schema.validate(run.document)
     JUNIT.validate(str(tmp_path / "a.xml"))
     last = json.loads((tmp_path / "a.jsonl").read_text(encoding="utf-8").splitlines()[-1])
     assert (last["event"], last["exit_code"]) == ("summary", code)
@@ -206,12 +206,15 @@ def test_a_pipe_without_a_writer_does_not_hang(tmp_path: Path) -> None:
     assert (run.code, run.out) == (USAGE, "")
 
 
-def test_the_objects_of_jsonl_are_those_of_the_published_schema(tmp_path: Path, report_schema: Json) -> None:
+def test_the_objects_of_jsonl_are_those_of_the_published_schema(
+    tmp_path: Path, report_schema: Draft202012Validator
+) -> None:
     names = {"check": "Verdict", "finding": "Finding", "fix": "Fix", "plugin": "Plugin", "summary": "Summary"}
     words = ("--format", "jsonl", "--snapshot", machine(BROKEN))
     run = gpudoctor("scan", *words, env=bare_environment(tmp_path))
     events = [json.loads(line) for line in run.lines]
+    whole: Json = report_schema.schema
     for event in events[1:]:
-        schema = {"$defs": report_schema["$defs"], "$ref": f"#/$defs/{names[event['event']]}"}
-        jsonschema.validate(event[event["event"]], schema)
+        schema = {"$defs": whole["$defs"], "$ref": f"#/$defs/{names[event['event']]}"}
+        report_schema.evolve(schema=schema).validate(event[event["event"]])
     assert {each["event"] for each in events} == {"scan", *names}

@@ -15,7 +15,7 @@ import pytest
 
 from tests.fakes import FURTHER_SCENARIOS, SCENARIOS, environment
 from tests.system.command import Run, assert_clean, gpudoctor
-from tests.system.scenes import GRACE_S, SOURCE_DEADLINE_S, quickest
+from tests.system.scenes import SOURCE_DEADLINE_S, assert_ends_in_time
 
 HANGS = {
     "one NVML call": SCENARIOS["hang"],
@@ -66,14 +66,13 @@ def sitecustomize(folder: Path, text: str) -> dict[str, str]:
 def scan(env: dict[str, str], *, timeout_s: float | None = None) -> Run:
     """Scan with a driver that hangs, and assert that the scan ends within a second of its deadline."""
     options = () if timeout_s is None else ("--timeout", str(timeout_s))
-    limit_s = (timeout_s or SOURCE_DEADLINE_S) + GRACE_S
 
     def once() -> Run:
         return gpudoctor("scan", "--level", "quick", "--json", *options, env=env)
 
     run = once()
     assert_clean(run)
-    assert quickest(once, run, limit_s) < limit_s
+    assert_ends_in_time(run, once, timeout_s or SOURCE_DEADLINE_S)
     assert run.document["summary"]["status"] != "healthy"
     return run
 
@@ -113,12 +112,12 @@ def test_the_environment_block_ends_with_a_hung_driver_too(tmp_path: Path) -> No
 
     run = once()
     assert_clean(run)
-    assert quickest(once, run, 1.0 + GRACE_S) < 1.0 + GRACE_S
+    assert_ends_in_time(run, once, 1.0)
     assert (run.code, "timeout" in run.out) == (0, True)
 
 
 def test_a_mistake_in_the_selection_is_told_at_once_and_leaves_no_child(tmp_path: Path) -> None:
     env = environment(HANGS["NVML and libcuda"], tmp_path)
-    run = gpudoctor("scan", "--level", "quick", "--json", "--select", "GD999", env=env)
-    assert (run.code, run.duration_s < SOURCE_DEADLINE_S) == (2, True)
+    run = gpudoctor("scan", "--level", "quick", "--json", "--select", "GD999", "--timeout", "3600", env=env)
+    assert run.code == 2
     assert left_over(tmp_path) == []

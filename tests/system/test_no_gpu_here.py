@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-import jsonschema
 import pytest
+from jsonschema import Draft202012Validator
 
-from tests.system.command import Json, Run, assert_clean, assert_readable, bare_environment, gpudoctor
+from tests.system.command import Run, assert_clean, assert_readable, bare_environment, gpudoctor
 from tests.system.environments import cpu_python, skip_where_there_is_a_gpu
 from tests.system.target import StandIn
 
@@ -78,10 +78,10 @@ def test_strict_says_that_too_much_is_unknown(stand_in: StandIn, tmp_path: Path)
 
 
 @pytest.mark.tensorflow
-def test_the_probe_trains_on_the_cpu(standard: Run, report_schema: Json) -> None:
+def test_the_probe_trains_on_the_cpu(standard: Run, report_schema: Draft202012Validator) -> None:
     assert_clean(standard)
     report = standard.document
-    jsonschema.validate(report, report_schema)
+    report_schema.validate(report)
     assert (standard.code, report["summary"]["status"]) == (0, "unknown")
     trials = report["probe"]["trials"]
     assert {trials[name]["status"] for name in ("baseline", "gradcheck", "fragmentation")} == {"ok"}

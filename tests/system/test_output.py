@@ -27,6 +27,7 @@ from tests.system.command import (
     bare_environment,
     gpudoctor,
 )
+from tests.system.scenes import assert_ends_in_time
 from tests.system.target import StandIn
 
 SICK = Path(__file__).parents[2] / "fixtures/machines/h100-hardware-thermal-slowdown/snapshot.json"
@@ -53,7 +54,7 @@ def on_a_terminal(*arguments: str | Path, env: dict[str, str]) -> str:
             if not chunk:
                 break
             received += chunk
-        process.wait(timeout=30)
+        process.wait(timeout=60)
     os.close(ours)
     return received.decode().replace("\r\n", "\n")
 
@@ -278,8 +279,12 @@ def test_strict_is_content_with_a_healthy_machine(tmp_path: Path) -> None:
 def test_the_timeout_ends_a_slow_source_and_only_that(stand_in: StandIn, tmp_path: Path) -> None:
     slow = FURTHER_SCENARIOS["healthy"].with_lines("gpu0.slow=power,60000")
     env = environment(replace(slow, name="slow"), tmp_path)
-    run = gpudoctor("scan", "--level", "quick", "--json", "--timeout", "0.8", "--python", stand_in.python, env=env)
-    assert run.duration_s < 0.8 + 1.0
+
+    def once() -> Run:
+        return gpudoctor("scan", "--level", "quick", "--json", "--timeout", "2", "--python", stand_in.python, env=env)
+
+    run = once()
+    assert_ends_in_time(run, once, 2.0)
     snapshot = run.document["snapshot"]
     assert snapshot["nvml"]["status"] == "timeout"
     assert snapshot["cuda"]["cu_init"] == 0

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-import jsonschema
+from jsonschema import Draft202012Validator
 
 from tests.system.command import Json, Run, assert_clean, assert_readable, bare_environment, gpudoctor
 
@@ -45,14 +45,16 @@ def plugins(document: Json) -> dict[str, Json]:
     return {each["name"]: each for each in document["plugins"]}
 
 
-def test_a_check_of_another_distribution_is_listed_explained_and_judged(tmp_path: Path, report_schema: Json) -> None:
+def test_a_check_of_another_distribution_is_listed_explained_and_judged(
+    tmp_path: Path, report_schema: Draft202012Validator
+) -> None:
     install(tmp_path / "site", "acme", {"acme_checks.py": CHECK.format(code="ACME1")}, point="acme_checks")
     listed = run(tmp_path, "checks", "--json").document
     assert "ACME1" in [each["code"] for each in listed["checks"]]
     assert plugins(listed)["acme"]["checks"] == 1
     assert "Finds machines that have a host." in run(tmp_path, "explain", "ACME1").out
     report = run(tmp_path, "scan", "--json", "--snapshot", MACHINE)
-    jsonschema.validate(report.document, report_schema)
+    report_schema.validate(report.document)
     assert "ACME1" in [each["code"] for each in report.document["findings"]]
     assert report.document["summary"]["status"] == "warning"
     assert "ACME1" in run(tmp_path, "scan", "--snapshot", MACHINE).out
@@ -77,7 +79,9 @@ def test_a_package_of_checks_is_walked_through(tmp_path: Path) -> None:
     assert plugins(run(tmp_path, "checks", "--json").document)["acme"]["checks"] == 1
 
 
-def test_a_broken_plug_in_is_one_line_of_the_report_and_the_rest_is_judged(tmp_path: Path, report_schema: Json) -> None:
+def test_a_broken_plug_in_is_one_line_of_the_report_and_the_rest_is_judged(
+    tmp_path: Path, report_schema: Draft202012Validator
+) -> None:
     breaks: dict[str, tuple[dict[str, str], str]] = {
         "absent": ({}, "no_such_module"),
         "syntax": ({"acme_syntax.py": "def ("}, "acme_syntax"),
@@ -92,7 +96,7 @@ def test_a_broken_plug_in_is_one_line_of_the_report_and_the_rest_is_judged(tmp_p
         assert_readable(text)
         assert len([line for line in text.lines if line.startswith(f"plug-in {name} ")]) == 1, (name, text.out)
         report = run(tmp_path / name, "scan", "--json", "--snapshot", MACHINE)
-        jsonschema.validate(report.document, report_schema)
+        report_schema.validate(report.document)
         told = plugins(report.document)
         assert told[name]["error"], name
         assert not told["builtin"]["error"]
