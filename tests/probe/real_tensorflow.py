@@ -14,6 +14,7 @@ import pytest
 
 VARIABLE = "GPUDOCTOR_TEST_TENSORFLOW"
 PROBE = Path(__file__).parents[2] / "gpudoctor" / "probe"
+HIDDEN = {**os.environ, "CUDA_VISIBLE_DEVICES": "-1"}  # the tests are about a machine without a GPU
 
 
 def interpreter() -> str:
@@ -35,7 +36,7 @@ def ask(script: str, *arguments: str, **variables: str) -> Any:
         capture_output=True,
         text=True,
         check=False,
-        timeout=300,
+        timeout=600,
     )
     assert told.returncode == 0, told.stderr[-3000:]
     return json.loads(told.stdout.splitlines()[-1])

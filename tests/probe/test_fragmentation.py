@@ -22,7 +22,7 @@ NEAR = 0.02  # how near each way must come to the truth
 @pytest.fixture(scope="module")
 def measured() -> dict[str, Any]:
     """Ask all at once: each waits ten seconds for TensorFlow to give up, and nothing shortens that."""
-    runs = ("none", "half", "severe", "oom")
+    runs = ("none", "half", "severe", "oom", "trial", "without")
     interpreter()
     with ThreadPoolExecutor(len(runs)) as together:
         return dict(zip(runs, together.map(partial(ask, "allocate_patterns.py"), runs), strict=True))
@@ -62,8 +62,8 @@ def test_a_real_oom_with_more_free_than_asked_is_recognised_from_its_dump(measur
 
 
 @pytest.mark.tensorflow
-def test_the_trial_trains_and_its_three_ways_agree() -> None:
-    told = ask("allocate_patterns.py", "trial")
+def test_the_trial_trains_and_its_three_ways_agree(measured: dict[str, Any]) -> None:
+    told = measured["trial"]
 
     assert (told["status"], told["reason"], told["device"]) == ("ok", "", "CPU")
     values = told["values"]
@@ -74,8 +74,8 @@ def test_the_trial_trains_and_its_three_ways_agree() -> None:
 
 
 @pytest.mark.tensorflow
-def test_without_the_allocator_on_the_cpu_the_trial_is_unsupported() -> None:
-    told = ask("allocate_patterns.py", "without")
+def test_without_the_allocator_on_the_cpu_the_trial_is_unsupported(measured: dict[str, Any]) -> None:
+    told = measured["without"]
 
     assert told["raised"] == "Unsupported"
     assert "TF_CPU_ALLOCATOR_USE_BFC" in told["reason"]

@@ -6,14 +6,13 @@ The tolerance is that of the peaks themselves: which ops run at once differs fro
 from __future__ import annotations
 
 import json
-import os
 
 import pytest
 
 from gpudoctor.model.observed import Trial
 from gpudoctor.probe.runner import run_probe
 from gpudoctor_checks.memory.ways_out import Need, accumulated, from_line, smaller
-from tests.probe.real_tensorflow import ask, interpreter
+from tests.probe.real_tensorflow import HIDDEN, ask, interpreter
 
 pytestmark = pytest.mark.tensorflow
 TOLERANCE = 0.25
@@ -24,8 +23,7 @@ POOL = {"TF_CPU_ALLOCATOR_USE_BFC": "true", "TF_CPU_BFC_MEM_LIMIT_IN_MB": "256",
 @pytest.fixture(scope="module")
 def ladder() -> Trial:
     """Return the trial, with its line."""
-    environment = {**os.environ, "CUDA_VISIBLE_DEVICES": "-1"}
-    return run_probe(interpreter(), ("batch_ladder",), environment=environment).trials["batch_ladder"]
+    return run_probe(interpreter(), ("batch_ladder",), environment=HIDDEN).trials["batch_ladder"]
 
 
 # oneDNN's kernels take a shortage badly: TensorFlow 2.21 itself ended by SIGSEGV in 3 of 12 of them, in 0 of 16 without

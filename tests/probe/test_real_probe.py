@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-import os
+from functools import partial
 from itertools import pairwise
 from pathlib import Path
 
@@ -12,15 +12,34 @@ import pytest
 from gpudoctor.model.missing import Missing, either
 from gpudoctor.model.observed import Probe
 from gpudoctor.probe.runner import KNOWN_TRIALS, run_probe
-from tests.probe.real_tensorflow import ask, interpreter
+from tests.probe.real_tensorflow import HIDDEN, ask, interpreter
+from tests.side_by_side import together
 
 pytestmark = pytest.mark.tensorflow
-HIDDEN = {**os.environ, "CUDA_VISIBLE_DEVICES": "-1"}  # the tests are about a machine without a GPU
 
 
 @pytest.fixture(scope="module")
 def standard() -> Probe:
     return run_probe(interpreter(), KNOWN_TRIALS, environment=HIDDEN)
+
+
+@pytest.fixture(scope="module")
+def faults(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Probe]:
+    """Return the probes in which something is made wrong, by what it is."""
+    python, here, site = interpreter(), Path(__file__).parent, tmp_path_factory.mktemp("site")
+    (site / "sitecustomize.py").write_text("print('hello from the site'); print('{\"kind\": \"done\"}')")
+    probes = {
+        "a lossy gradient": partial(run_probe, python, ("gradcheck",), script=here / "corrupted_child.py"),
+        "a replica alone": partial(run_probe, python, ("replicas",), script=here / "lone_replica_child.py"),
+        "too little memory": partial(run_probe, python, ("baseline", "batch_ladder")),
+        "a site that prints": partial(run_probe, python, ("gradcheck",)),
+    }
+    variables = {
+        "too little memory": {"TF_CPU_ALLOCATOR_USE_BFC": "true", "TF_CPU_BFC_MEM_LIMIT_IN_MB": "16"},
+        "a site that prints": {"PYTHONPATH": str(site), "TF_CPP_MIN_LOG_LEVEL": "3"},
+    }
+    works = [partial(each, environment=HIDDEN | variables.get(name, {})) for name, each in probes.items()]
+    return dict(zip(probes, together(*works), strict=True))
 
 
 def test_every_trial_ends_well_on_the_cpu(standard: Probe) -> None:
@@ -126,34 +145,30 @@ def test_nothing_that_the_probe_provokes_is_told_as_the_machines_trouble(standar
     assert not kinds & {"oom", "oom_tensor", "growth_forced", "retracing", "mixed_precision_slow"}
 
 
-def test_a_device_that_loses_two_percent_of_one_gradient_is_found_through_the_whole_way() -> None:
-    script = Path(__file__).with_name("corrupted_child.py")
-    trial = run_probe(interpreter(), ("gradcheck",), environment=HIDDEN, script=script).trials["gradcheck"]
+def test_a_device_that_loses_two_percent_of_one_gradient_is_found_through_the_whole_way(
+    faults: dict[str, Probe],
+) -> None:
+    trial = faults["a lossy gradient"].trials["gradcheck"]
     assert trial.status == "failed"
     assert trial.reason.startswith("float32, layer 2 W: entry")
 
 
-def test_a_real_shortage_of_memory_is_told_and_the_rest_goes_on() -> None:
-    small = {**HIDDEN, "TF_CPU_ALLOCATOR_USE_BFC": "true", "TF_CPU_BFC_MEM_LIMIT_IN_MB": "16"}
-    probe = run_probe(interpreter(), ("baseline", "batch_ladder"), environment=small)
+def test_a_real_shortage_of_memory_is_told_and_the_rest_goes_on(faults: dict[str, Probe]) -> None:
+    probe = faults["too little memory"]
     assert probe.trials["baseline"].status == "ok"
     ladder = probe.trials["batch_ladder"]
     assert (ladder.status, len(ladder.arms) > 3) == ("ok", True)
     assert "does not fit into the probe's memory cap: ResourceExhaustedError: OOM when allocating" in ladder.notes[0]
 
 
-def test_gradients_that_are_not_added_up_over_the_replicas_are_found() -> None:
-    script = Path(__file__).with_name("lone_replica_child.py")
-    trial = run_probe(interpreter(), ("replicas",), environment=HIDDEN, script=script).trials["replicas"]
+def test_gradients_that_are_not_added_up_over_the_replicas_are_found(faults: dict[str, Probe]) -> None:
+    trial = faults["a replica alone"].trials["replicas"]
     assert trial.status == "failed"
     assert "the gradients added up over 2 replicas differ by" in trial.reason
 
 
-def test_a_sitecustomize_that_prints_and_a_module_in_the_way_do_no_harm(tmp_path: Path) -> None:
-    (tmp_path / "sitecustomize.py").write_text("print('hello from the site'); print('{\"kind\": \"done\"}')")
-    environment = {**HIDDEN, "PYTHONPATH": str(tmp_path), "TF_CPP_MIN_LOG_LEVEL": "3"}
-    probe = run_probe(interpreter(), ("gradcheck",), environment=environment)
-    assert probe.trials["gradcheck"].status == "ok"
+def test_a_sitecustomize_that_prints_and_a_module_in_the_way_do_no_harm(faults: dict[str, Probe]) -> None:
+    assert faults["a site that prints"].trials["gradcheck"].status == "ok"
 
 
 def test_the_twin_of_precision_grows_until_the_device_works_or_a_limit_comes() -> None:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 
 import pytest
 
 from tests.profile.launched import Ran, plain, run, with_tensorflow
+from tests.side_by_side import together
 
 pytestmark = pytest.mark.tensorflow
 
@@ -17,7 +19,8 @@ def _both(folder: Path, name: str) -> tuple[Ran, Ran]:
     command = (with_tensorflow(), str(SCRIPTS / name))
     for each in ("alone", "watched"):
         (folder / each).mkdir()
-    return plain(folder, *command, "alone"), run(folder, *command, "watched")
+    watched, alone = together(partial(run, folder, *command, "watched"), partial(plain, folder, *command, "alone"))
+    return alone, watched
 
 
 def test_saved_exported_and_copied_models_hold_nothing_of_ours(tmp_path: Path) -> None:

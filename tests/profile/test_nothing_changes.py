@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,7 @@ import pytest
 from gpudoctor.model.missing import Missing
 from gpudoctor.model.session import LoopRecord, Session
 from tests.profile.launched import plain, run, with_tensorflow
+from tests.side_by_side import together
 
 pytestmark = pytest.mark.tensorflow
 
@@ -54,7 +56,7 @@ class Runs:
 
 def _runs(folder: Path, *names: str) -> Runs:
     command = (with_tensorflow(), SCRIPT, *names)
-    alone, again, watched = plain(folder, *command), plain(folder, *command), run(folder, *command)
+    watched, alone, again = together(*(partial(each, folder, *command) for each in (run, plain, plain)))
     assert (alone.code, watched.code) == (0, 0), watched.err.decode()[-3000:]
     return Runs(
         alone=alone.out,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,7 @@ from gpudoctor.profile.record import read_trace
 from gpudoctor.profile.timeline import analyse
 from gpudoctor.profile.windows import window_shares
 from tests.profile.launched import Ran, plain, run, script, with_tensorflow
+from tests.side_by_side import together
 
 pytestmark = pytest.mark.tensorflow
 
@@ -32,8 +34,7 @@ def lines(text: bytes) -> set[bytes]:
 
 def test_a_window_is_recorded_and_nothing_of_the_script_changes(tmp_path: Path) -> None:
     command = (with_tensorflow(), SCRIPT, "fit")
-    alone = plain(tmp_path, *command, environ=EVERYTHING)
-    again = plain(tmp_path, *command, environ=EVERYTHING)
+    alone, again = together(*[partial(plain, tmp_path, *command, environ=EVERYTHING)] * 2)
     watched = run(tmp_path, *command, environ=EVERYTHING)
     assert alone.out == again.out, "the script does not repeat itself; nothing can be told from it"
     assert watched.out == alone.out

@@ -5,11 +5,13 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
+from functools import partial
 from pathlib import Path
 
 import pytest
 
 from tests.profile.launched import Ran, gpudoctor, plain, run, surroundings, with_tensorflow
+from tests.side_by_side import together
 
 SCRIPT = str(Path(__file__).parent / "scripts" / "ways_to_end.py")
 OURS = "gpudoctor report"
@@ -32,7 +34,8 @@ def counted(ran: Ran) -> list[int]:
 def same(folder: Path, way: str) -> Ran:
     """Run it alone and watched: the same output and exit code, and no fault of ours."""
     command = (with_tensorflow(), SCRIPT, way)
-    alone, watched = plain(folder, *command), run(folder, *command, options=())
+    (folder / "alone").mkdir()
+    watched, alone = together(partial(run, folder, *command, options=()), partial(plain, folder / "alone", *command))
     assert (watched.code, watched.out) == (alone.code, alone.out), watched.err.decode()[-3000:]
     assert watched.err.count(b"Traceback") == alone.err.count(b"Traceback")
     assert not [each for each in watched.session.events if each.kind == "agent_fault"]
