@@ -87,3 +87,10 @@ def test_a_wheel_for_arm_that_is_refused_is_for_another_python() -> None:
     line = "tensorflow-2.3.1-cp36-cp36m-linux_aarch64.whl is not a supported wheel on this platform."
     finding = found(no_wheel, line, gpu="Jetson Nano", python="3.8")
     assert (finding.fixes[0].id, "python3.6" in finding.fixes[0].text) == ("fitting-python", True)
+
+
+def test_on_windows_the_other_python_is_started_as_windows_starts_it() -> None:
+    line = "ERROR: Could not find a version that satisfies the requirement tensorflow (from versions: none)"
+    finding = found(no_wheel, "PS C:\\work> pip install tensorflow", line, python="3.13.0")
+
+    assert finding.fixes[0].text == 'py -3.11 -m venv tf && tf\\Scripts\\pip install "tensorflow"'

@@ -38,7 +38,9 @@ VERSION = re.compile(r"\d{1,2}\.\d{1,2}(?:\.\d{1,2})?")
 FINAL = re.compile(r"\d{1,2}\.\d{1,2}\.\d{1,2}")
 
 
-def fixes_for(wanted: str, own: str, there: str, found: tuple[LogEvent, ...], *, arm: bool = False) -> Iterator[Fix]:
+def fixes_for(
+    wanted: str, own: str, there: str, found: tuple[LogEvent, ...], *, arm: bool = False, windows: bool = False
+) -> Iterator[Fix]:
     if arm:
         yield FOR_ARM
         return
@@ -55,7 +57,7 @@ def fixes_for(wanted: str, own: str, there: str, found: tuple[LogEvent, ...], *,
         yield BITS
     elif tag := next((_tag(each) for each in found if _tag(each)), ""):
         yield _python_of_wheel(tag)
-    older_python = _older_python(wanted)
+    older_python = _older_python(wanted, windows=windows)
     # a program for 1.x does not run on 2.x; and where pip saw no version at all, none is there for this Python
     another = bool(wanted and newest) and versions.parse(newest)[0] != versions.parse(wanted)[0]
     nothing = any(each.values.get("versions", "").strip() == "none" for each in found)
@@ -85,15 +87,16 @@ def pip_is_old(wanted: str, found: tuple[LogEvent, ...]) -> bool:
     return versions.parse(last)[:2] in {(1, 13), (1, 14)}
 
 
-def _older_python(wanted: str) -> Fix:
+def _older_python(wanted: str, *, windows: bool) -> Fix:
     table = tensorflow_releases.release_of(wanted) if wanted else None
     last_for_2 = f"python{table.python[-1]}" if table is not None and table.python else "python3.11"
     older = LAST_FOR_1 if wanted.startswith("1.") else last_for_2
     package = f"tensorflow=={wanted}" if wanted else "tensorflow"
+    there = f'py -{older[6:]} -m venv tf && tf\\Scripts\\pip install "{package}"'  # the py launcher of python.org's installer
     return command(
         "older-python",
         f"An environment with {older}",
-        f"{older} -m venv ~/tf && ~/tf/bin/pip install '{package}'",
+        there if windows else f"{older} -m venv ~/tf && ~/tf/bin/pip install '{package}'",
         why="the release has a wheel for that Python",
         minutes=10,
         release=wanted or None,

@@ -80,7 +80,7 @@ def no_wheel(
         ),
         weigh_faulty(0.93 if wanted or own else 0.8, baseline),
         found,
-        *fixes_for(wanted, own, stated(log, "tf"), found, arm=arm),
+        *fixes_for(wanted, own, stated(log, "tf"), found, arm=arm, windows=on_windows(host)),
         cause="python-tf-wheel",
         more=(Evidence(label="pip saw", value=seen[:120] or "none", source="log"),),
         know="" if own else "python --version",
