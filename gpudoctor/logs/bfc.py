@@ -273,7 +273,7 @@ class DumpReader:
         complete = self._is_complete()
         # counted where the dump is whole, else as the allocator summed them up at its end
         in_use = self._in_use_bytes if complete else self._stats.get("InUse", self._summed_bytes)
-        pool = self._in_use_bytes + self._free_bytes if complete else self._pool_bytes
+        pool = self._in_use_bytes + self._free_bytes if complete else self._pool_bytes or self._once_full(in_use)
         # the summary of sizes stands at the end, so it survives where the chunks themselves are cut off
         most_first = sorted((self._sizes if complete else self._summary).items(), key=lambda each: -each[0] * each[1])
         return BfcDump(
@@ -293,6 +293,13 @@ class DumpReader:
             peak_in_use_bytes=_or_missing(self._stats.get("MaxInUse"), NOT_SAID),
             holders=tuple(most_first[:SIZES_SHOWN]),
         )
+
+    def _once_full(self, in_use: int | None) -> int | None:
+        """Return the most that was ever in use where it would hold the request now: the pool is at least that large."""
+        peak = self._stats.get("MaxInUse")
+        if peak is None or in_use is None or self.asked_bytes is None:
+            return None
+        return peak if self.asked_bytes <= peak - in_use else None
 
     def _is_complete(self) -> bool:
         if not self._head or self._summed_bytes is None or not (self._in_use_chunks or self._free_chunks):

@@ -37,3 +37,8 @@ def test_a_host_without_a_driver_gets_one_and_no_other_start_of_the_container() 
     line = "nvidia-container-cli: initialization error: load library failed: libnvidia-ml.so.1: cannot open shared"
     assert [each.id for each in found(without_gpu, line).fixes] == ["install-driver"]
     assert [each.id for each in found(without_gpu, line, os="windows").fixes] == ["install-driver-on-windows"]
+
+
+def test_old_container_tools_that_start_cuda_are_renewed() -> None:
+    finding = found(without_gpu, "nvidia-container-cli: initialization error: cuda error: unknown error")
+    assert [each.id for each in finding.fixes] == ["update-container-tools", "renew-uvm"]

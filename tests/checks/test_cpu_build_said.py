@@ -21,3 +21,9 @@ def test_no_cuda_on_native_windows() -> None:
 def test_no_cuda_on_linux() -> None:
     finding = found(without_cuda, "tf.test.is_built_with_cuda(): False", os="linux", tf="2.15.0")
     assert (finding.cause, finding.fixes[0].id) == ("cpu-build", "install-tensorflow")
+
+
+def test_an_operation_that_only_a_gpu_has_shows_a_build_without() -> None:
+    line = "InvalidArgumentError: No OpKernel was registered to support Op 'CudnnRNN' with these attrs.  Registered devices: [CPU]"
+    finding = found(without_cuda, line)
+    assert (finding.cause, finding.fixes[0].id) == ("cpu-build", "install-tensorflow")

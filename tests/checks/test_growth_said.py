@@ -39,3 +39,8 @@ def test_growth_of_some_gpus_only_is_growth_of_none() -> None:
     finding = found(no_memory_left, "ValueError: Memory growth cannot differ between GPU devices")
     assert (finding.cause, finding.fixes[0].id) == ("no-growth", "memory-growth")
     assert "alike" in finding.summary
+
+
+def test_cudnn_that_fails_in_a_recurrent_layer_is_unsure() -> None:
+    finding = found(no_memory_left, "Internal: Failed to call ThenRnnForward with model config: [rnn_mode]: 2, 0, 0")
+    assert (finding.cause, finding.fixes[0].id, finding.confidence < 0.5) == ("no-growth", "memory-growth", True)

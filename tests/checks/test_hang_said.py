@@ -46,3 +46,10 @@ def test_a_socket_that_fails_wants_the_name_of_the_network() -> None:
         hang, "node1:17:31 [0] include/socket.h:395 NCCL WARN Connect to 172.17.0.1<43> failed : Connection refused"
     )
     assert finding.fixes[0].id == "nccl-socket-interface"
+
+
+def test_a_build_without_nccl_adds_gradients_up_another_way() -> None:
+    finding = found(
+        hang, "InvalidArgumentError: No OpKernel was registered to support Op 'NcclAllReduce' used by {{node x}}"
+    )
+    assert (finding.cause, finding.fixes[0].id) == ("multi-gpu-hang", "other-all-reduce")

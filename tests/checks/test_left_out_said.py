@@ -32,3 +32,8 @@ def test_few_multiprocessors_have_their_variable() -> None:
 def test_a_gpu_that_only_xla_counts_is_hidden() -> None:
     finding = found(left_out, "InvalidArgumentError: Invalid device ordinal value (1). Valid range is [0, 0].")
     assert (finding.cause, finding.fixes[0].id) == ("gpu-filtered", "set-visible-devices")
+
+
+def test_a_number_that_no_gpu_has_is_counted_from_zero() -> None:
+    finding = found(left_out, "RuntimeError: CUDA error: invalid device ordinal")
+    assert (finding.cause, finding.fixes[0].id) == ("cuda-visible-devices", "set-visible-devices")

@@ -81,3 +81,10 @@ def test_a_library_that_is_said_to_be_installed_is_looked_for_first(library: str
     assert found(not_opened, line, **facts).fixes[0].id == "restore-library-path"
     other = {**facts, "cuda": "9.2", "cudnn": "8.0.4"}
     assert found(not_opened, line, **other).fixes[0].id == "install-matching-cuda"
+
+
+def test_the_zlib_of_cudnn_on_windows_is_named() -> None:
+    finding = found(
+        not_opened, "Could not locate zlibwapi.dll. Please make sure it is in your library path!", os="windows"
+    )
+    assert [each.id for each in finding.fixes] == ["install-zlib"]

@@ -100,3 +100,22 @@ def test_a_card_that_was_free_at_the_start_is_full_of_its_own() -> None:
     lines = ("totalMemory: 11.91GiB freeMemory: 11.20GiB", "totalMemory: 11.91GiB freeMemory: 0.20GiB")
     finding = found(ran_out, *lines, "OOM when allocating tensor with shape[64,64] and type float")
     assert finding.cause == "batch-too-large"
+
+
+def test_a_pool_of_a_few_megabytes_is_what_another_process_left() -> None:
+    made = (
+        "Created device /job:localhost/replica:0/task:0/device:GPU:0 with {} MB memory:  -> device: 0, name: Tesla T4"
+    )
+    ended = (
+        "Allocator (GPU_0_bfc) ran out of memory trying to allocate 18.00MiB (rounded to 18874368)requested by op Mul"
+    )
+    assert found(ran_out, made.format(67), ended).cause == "other-process"
+    assert found(ran_out, made.format(512), ended).cause == "batch-too-large"  # somebody's limit
+
+
+def test_one_large_image_is_no_batch_to_make_smaller() -> None:
+    fixes = found(ran_out, "OOM when allocating tensor with shape[1,5095,3729,3]").fixes
+    assert fixes[0].id == "smaller-examples"
+    assert "smaller-batch" not in {each.id for each in fixes}
+    kernel = found(ran_out, "OOM when allocating tensor with shape[1,1,512,1024]").fixes
+    assert kernel[0].id == "smaller-batch"

@@ -138,3 +138,12 @@ def test_objects_of_two_kerases_want_one() -> None:
     line = "Expected a valid Keras Model instance. Received: <x> of type <class 'tf_keras.src.engine.functional.Functional'>"
     finding = found(clash, line)
     assert (finding.cause, finding.fixes[0].id) == ("keras3", "one-keras")
+
+
+def test_a_file_of_a_newer_keras_3_wants_that_keras() -> None:
+    finding = found(clash, "ValueError: Unrecognized keyword arguments passed to Dense: {'quantization_config': None}")
+    assert (finding.cause, finding.fixes[0].id) == ("keras3", "upgrade-keras")
+
+
+def test_names_that_are_gone_are_not_told_as_numpy_2() -> None:
+    assert "NumPy 2" not in found(clash, "AttributeError: module 'numpy' has no attribute 'object'.").summary

@@ -159,9 +159,21 @@ LIBRARIES: tuple[Expected, ...] = (
     ),
     ("DNN library is not found.", "cudnn_init_failed", {}),
     ("DNN library initialization failed. Look at the errors above for more details.", "cudnn_init_failed", {}),
+    (
+        "Could not locate zlibwapi.dll. Please make sure it is in your library path!",
+        "dlopen_failed",
+        {"library": "zlibwapi.dll"},
+    ),
+    ("E tensorflow/stream_executor/dnn.cc:616] CUDNN_STATUS_EXECUTION_FAILED", "rnn_failed", {}),
+    (
+        "Internal: Failed to call ThenRnnForward with model config: [rnn_mode]: 2, 0, 0",
+        "rnn_failed",
+        {"which": "Forward"},
+    ),
 )
 
 DEVICES: tuple[Expected, ...] = (
+    ("cudaCheckError() failed : invalid device ordinal", "device_number", {}),
     (
         "InvalidArgumentError: Invalid device ordinal value (1). Valid range is [0, 0].",
         "gpu_skipped",

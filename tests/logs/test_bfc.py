@@ -145,3 +145,20 @@ def test_each_form_of_a_chunk_is_read(chunks: tuple[str, str]) -> None:
 
 def test_a_full_pool_has_no_fragmentation() -> None:
     assert BfcDump(free_bytes=0, largest_free_bytes=0).fragmentation_share == 0.0
+
+
+STATS_ALONE = (
+    "Allocator (GPU_0_bfc) ran out of memory trying to allocate 2.30GiB.  Current allocation summary follows.\n",
+    "1 Chunks of size 2468347904 totalling 2.30GiB\n",
+    "Sum Total of in-use chunks: 4.47GiB\n",
+    "Stats: \n",
+    "Limit:                  8847717172\n",
+    "InUse:                  4797028096\n",
+)
+
+
+def test_what_was_once_in_use_shows_pieces_where_the_chunks_are_cut_off() -> None:
+    once = the_oom([*STATS_ALONE, "MaxInUse:               7450003456\n"])
+    assert once.values["shortage"] == "fragmentation"
+    never = the_oom([*STATS_ALONE, "MaxInUse:               4897028096\n"])
+    assert "shortage" not in never.values

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gpudoctor_checks.said import by_hand, command, newest
+from gpudoctor_checks.said import by_hand, change, command, newest
 
 DEBUG = command(
     "nccl-debug",
@@ -51,4 +51,11 @@ INTERFACE = command(
     "export NCCL_SOCKET_IFNAME=eth0  # as `ip -brief address` calls it, the same network on each machine",
     why="NCCL takes the first interface that is up, also a bridge of Docker",
     minutes=1,
+)
+OTHER_OPS = change(
+    "other-all-reduce",
+    "Add gradients up without NCCL",
+    "strategy = tf.distribute.MirroredStrategy(cross_device_ops=tf.distribute.HierarchicalCopyAllReduce())",
+    why="it copies between the GPUs with TensorFlow's own operations",
+    minutes=2,
 )

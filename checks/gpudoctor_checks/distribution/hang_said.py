@@ -28,6 +28,7 @@ from gpudoctor_checks.distribution.hang_remedies import (
     NO_IB,
     NO_IOMMU,
     NO_P2P,
+    OTHER_OPS,
 )
 from gpudoctor_checks.distribution.multi_gpu_hang import more_shared_memory
 from gpudoctor_checks.said import container_of, events, log_finding, stated, unproven, weigh_program
@@ -61,6 +62,11 @@ def hang(log: Log, gpus: Gpus | None, host: Host | None, baseline: Trial | None)
         summary, weight = "NCCL finds no room in /dev/shm.", weigh_program(0.9, baseline)
         fix = more_shared_memory(host)
         yield log_finding(summary, weight, full, fix, cause="multi-gpu-hang", know="df -h /dev/shm")
+        return
+    if absent := events(log, "nccl_absent"):
+        summary, weight = "This TensorFlow has no NCCL, as on Windows or without CUDA.", weigh_program(0.85, baseline)
+        know = "python -c 'import tensorflow as tf; print(tf.config.list_physical_devices())'"
+        yield log_finding(summary, weight, absent, OTHER_OPS, cause="multi-gpu-hang", know=know)
         return
     faults, errors, used = events(log, "dma_fault"), events(log, "nccl_failed"), events(log, "nccl_used")
     stands = used and _ends_after(log, used[-1])

@@ -16,6 +16,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from gpudoctor.sdk import Finding, Host, Log, Trial, check, either, weigh_unusable
+from gpudoctor_checks.driver.cuinit_events import NEWER_TOOLS, RENEW_UVM
 from gpudoctor_checks.remedies import give_container_gpu
 from gpudoctor_checks.said import by_hand, command, container_of, events, log_finding, on_windows
 
@@ -90,6 +91,17 @@ def without_gpu(log: Log, host: Host | None, baseline: Trial | None) -> Iterator
     if lacks and host is not None and either(host.os, "") == "darwin":
         summary = "Docker on a Mac has no NVIDIA GPU to give."
         yield log_finding(summary, weigh_unusable(0.9, baseline), runtime, NO_CUDA_ON_MAC, cause="container-no-gpu")
+        return
+    if any(each.values.get("why") == "cuda" for each in runtime):
+        yield log_finding(
+            "The container tools start CUDA on the host, and it does not start.",
+            weigh_unusable(0.8, baseline),
+            runtime,
+            NEWER_TOOLS,
+            RENEW_UVM,
+            cause="container-no-gpu",
+            know="nvidia-container-cli --version; nvidia-smi  # on the host",
+        )
         return
     if any(each.values.get("why") == "driver" for each in runtime):
         yield log_finding(

@@ -32,6 +32,8 @@ STOPS = frozenset(
         "CUDA_ERROR_LAUNCH_TIMEOUT",
     }
 )
+# NVIDIA's Xid catalog, code 31: repeated on the same GPU it is a possible fault of the hardware; from the third on, policy
+AGAIN = 3
 STOPPED = 0.4  # policy: a fault in TensorFlow or in an operation of one's own does the same
 SEE_XID = "sudo dmesg | grep -i xid | tail -n 5"
 READ_XID = by_hand(
@@ -71,7 +73,8 @@ def faulty(log: Log, baseline: Trial | None) -> Iterator[Finding]:
         *events(log, "gpu_lost"),
         *(each for each in events(log, "cuda_error") if each.values.get("name") in DEFECTS),
     )
-    found = [(each, int(each.values["code"])) for each in events(log, "xid")]
+    # a channel that is torn down names the fault that it follows from
+    found = [(each, int(each.values.get("previous") or each.values["code"])) for each in events(log, "xid")]
     hard = [each for each, code in found if code not in OF_PROGRAMS]
     soft = [each for each, code in found if code in OF_PROGRAMS]
     stopped = [each for each in events(log, "cuda_error") if each.values.get("name") in STOPS]
@@ -80,7 +83,7 @@ def faulty(log: Log, baseline: Trial | None) -> Iterator[Finding]:
         yield log_finding(
             "The GPU fell off the bus (Xid 79)."
             if off
-            else f"The GPU reports a fault (Xid {hard[0].values['code']})."
+            else f"The GPU reports a fault (Xid {_code(hard[0])})."
             if hard
             else "The GPU reports a memory error that cannot be corrected.",
             weigh_faulty(0.93 if off else 0.8, baseline),
@@ -101,14 +104,21 @@ def faulty(log: Log, baseline: Trial | None) -> Iterator[Finding]:
         )
     elif soft:
         weight = weigh_faulty(0.5, baseline)
-        summary = f"Xid {soft[0].values['code']}: mostly a fault of the program, seldom of the card."
-        more = (_meaning(soft[0]),)
-        yield log_finding(
-            summary, weight, soft, DIAGNOSE, cause="hardware-power-heat", severity=Severity.INFO, more=more
+        again = sum(each.count for each in soft) >= AGAIN and len({each.values["pci"] for each in soft}) == 1
+        summary = (
+            f"Xid {_code(soft[0])} again and again on one GPU: the card may be at fault."
+            if again
+            else f"Xid {_code(soft[0])}: mostly a fault of the program, seldom of the card."
         )
+        more, severity = (_meaning(soft[0]),), Severity.WARNING if again else Severity.INFO
+        yield log_finding(summary, weight, soft, DIAGNOSE, cause="hardware-power-heat", severity=severity, more=more)
+
+
+def _code(event: LogEvent) -> str:
+    return event.values.get("previous") or event.values["code"]
 
 
 def _meaning(event: LogEvent) -> Evidence:
-    known = xids.xid(int(event.values["code"]))
+    known = xids.xid(int(_code(event)))
     text = known.description if known is not None else "not in the catalog"
-    return Evidence(label=f"Xid {event.values['code']}", value=text[:120], source="NVIDIA Xid catalog")
+    return Evidence(label=f"Xid {_code(event)}", value=text[:120], source="NVIDIA Xid catalog")

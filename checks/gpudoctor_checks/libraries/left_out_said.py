@@ -38,6 +38,14 @@ from gpudoctor_checks.said import by_hand, command, events, log_finding, release
 
 OFFICIAL_LEAST = 35  # TensorFlow 1.x to 2.14, official wheels: 3.5 (tensorflow.org/install/gpu, hardware requirements)
 
+NUMBERED = 0.8  # policy: the words are CUDA's own; which number the program took is not said
+FROM_ZERO = by_hand(
+    "set-visible-devices",
+    "Count GPUs from 0, among the visible ones",
+    "Take number 0 in the program; which GPU that is, CUDA_VISIBLE_DEVICES says: with CUDA_VISIBLE_DEVICES=3 the fourth GPU is number 0",
+    why="a process numbers anew the GPUs that it sees",
+    minutes=2,
+)
 COUNTED_APART = 0.75  # policy: which GPU was left out is not said
 SHOW_THE_REST = by_hand(
     "set-visible-devices",
@@ -53,13 +61,20 @@ SHOW_THE_REST = by_hand(
     slug="gpu-left-out-in-log",
     title="The log says that a GPU was left out",
     family="libraries",
-    cause="gpu-filtered",
+    cause=("gpu-filtered", "cuda-visible-devices"),
     core=False,
 )
 def left_out(
     log: Log, tensorflow: TensorFlow | None, python: Python | None, baseline: Trial | None
 ) -> Iterator[Finding]:
     """Tell by the reason that TensorFlow itself gives."""
+    if beyond := events(log, "device_number"):
+        summary, know = (
+            "The program asks for a GPU number that does not exist here.",
+            'nvidia-smi -L; echo "$CUDA_VISIBLE_DEVICES"',
+        )
+        weight = weigh_unusable(NUMBERED, baseline)
+        yield log_finding(summary, weight, beyond, FROM_ZERO, cause="cuda-visible-devices", know=know)
     skipped = events(log, "gpu_skipped")
     old = [each for each in skipped if each.values.get("why") == "compute_capability"]
     small = [each for each in skipped if each.values.get("why") == "multiprocessor_count"]

@@ -35,6 +35,12 @@ RESTORE_PATH = by_hand(
 )
 
 
+ZLIB = by_hand(
+    "install-zlib",
+    "Put zlibwapi.dll beside cuDNN",
+    "Take zlibwapi.dll, 64 bits, from where NVIDIA's installation guide of cuDNN 8 for Windows points to, and put its folder on PATH",
+    why="cuDNN 8 for Windows opens it and does not bring it along",
+)
 WITH_EXTRA = newest(
     "install-tensorflow-with-cuda",
     "TensorFlow with its CUDA libraries",
@@ -72,6 +78,9 @@ def fixes_for(
     *,
     named: bool,
 ) -> Iterator[Fix]:
+    if library.startswith("zlib"):
+        yield ZLIB
+        return
     if in_conda(log, python):
         yield _from_conda(library, host, tensorflow)
         return

@@ -36,6 +36,8 @@ GROW_FIRST = change(
     "for gpu in tf.config.list_physical_devices('GPU'): tf.config.experimental.set_memory_growth(gpu, True)  # right after the import",
     why="later it raises an error or does nothing",
 )
+RUNNING = 0.45  # policy: a cuDNN of another release, a faulty kernel and a bad sequence length print the same
+SEE_CUDNN = "python -m pip list | grep -i cudnn; nvidia-smi --query-gpu=memory.used,memory.total --format=csv"
 OTHER_FAULT = ("cudnn_mismatch", "driver_too_old", "cuinit_failed", "cudnn_arch")
 SEE_FREE = "nvidia-smi --query-gpu=memory.used,memory.total --format=csv  # before the program starts"
 
@@ -57,12 +59,12 @@ def no_memory_left(
     baseline: Trial | None,
 ) -> Iterator[Finding]:
     """Let a version that does not fit go first: it explains the same words."""
-    late = events(log, "memory_option_late")
+    late, recurrent = events(log, "memory_option_late"), events(log, "rnn_failed")
     failed = [
         *events(log, "handle_failed"),
         *(each for each in events(log, "cudnn_init_failed") if "not found" not in each.text),
     ]
-    if not late and not failed:
+    if not late and not failed and not recurrent:
         return
     if first(log, *OTHER_FAULT) is not None:
         raise NotApplicable("the log names a version that does not fit, which explains it")
@@ -78,6 +80,16 @@ def no_memory_left(
             *((reserve(gpus),) if on else (GROW, GROW_FIRST)),
             cause="no-growth",
             know=SEE_FREE,
+        )
+    elif recurrent and not late:
+        yield log_finding(
+            "cuDNN fails while it runs a layer: mostly it finds no memory of its own, or it does not fit this TensorFlow.",
+            weigh_program(RUNNING, baseline),
+            recurrent,
+            GROW,
+            GROW_FIRST,
+            cause="no-growth",
+            know=SEE_CUDNN,
         )
     elif late:
         some = any(each.values.get("what") == "Some" for each in late)

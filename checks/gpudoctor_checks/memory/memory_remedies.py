@@ -25,6 +25,16 @@ WITHOUT_XLA = change(
     minutes=1,
 )
 SMALLER = unproven(change("smaller-batch", "Smaller batch, or a smaller model", "batch_size //= 2", why="", minutes=5))
+SMALLER_EXAMPLES = unproven(
+    change(
+        "smaller-examples",
+        "Smaller images, or cut into tiles",
+        "x = tf.image.resize(x, (height // 2, width // 2))  # or tf.image.extract_patches; sequences: cut them",
+        why="",
+        minutes=10,
+    ),
+    "the batch is one example already; memory grows with the pixels of it",
+)
 MEASURE = command(
     "measure-memory",
     "Watch the memory round by round",

@@ -7,8 +7,10 @@ import re
 from gpudoctor.sdk import Gpus, Log, LogEvent, Missing
 from gpudoctor_checks.said import events
 
+SIZE = re.compile(r"\d+")
 SLIVER_SHARE = 0.5  # policy: TensorFlow takes nearly all of a free card (gpu_device.cc), so less than half was free
 SLIVER_BYTES = 1 << 30  # policy: no card that trains has less than 2 GiB, so a pool below 1 GiB is a rest
+SLIVER_MB, ROUND_MB = SLIVER_BYTES >> 20, 128  # policy: who sets a limit takes a round number, a rest is none
 SHARED = re.compile(
     r"\b(?:two|three|several|second|another|other)\b[^.;]{0,40}\b(?:notebook|kernel|process|session|training|script)(?:e?s)?\b[^.;]{0,30}\bGPU",
     re.IGNORECASE,
@@ -24,6 +26,15 @@ def on_host(event: LogEvent) -> bool:
 def number(event: LogEvent, name: str) -> int:
     text = event.values.get(name, "")
     return int(text) if text.isdecimal() else 0
+
+
+def one_example(tensors: list[LogEvent]) -> bool:
+    """Return whether every tensor that found no room holds one example only: then no smaller batch is left.
+
+    A kernel of 1x1 has two ones in front; what comes out of a layer has its height or channels behind the batch.
+    """
+    sizes = [SIZE.findall(each.values.get("shape", "")) for each in tensors]
+    return bool(sizes) and all(len(each) > 2 and each[0] == "1" and each[1] != "1" for each in sizes)
 
 
 def one_array(event: LogEvent) -> bool:
@@ -55,6 +66,9 @@ def _at_start(log: Log, least: float) -> tuple[LogEvent, ...]:
     """Return what TensorFlow 1.x found free when it first saw the GPU, before it took anything itself; () for enough."""
     told = [each for each in events(log, "device_memory") if each.text.startswith(("Free memory", "totalMemory"))]
     ended = any(events(log, "oom", "oom_bare", "oom_tensor"))
+    pools = [each for each in events(log, "gpu_created") if 0 < number(each, "memory_mb") < SLIVER_MB]
+    if ended and pools and not any(number(each, "memory_mb") % ROUND_MB == 0 for each in pools):
+        return tuple(pools)
     first = told[:1]
     return tuple(each for each in first if ended and number(each, "free_bytes") < (_share(each) or least))
 

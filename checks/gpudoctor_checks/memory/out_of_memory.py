@@ -29,13 +29,22 @@ from gpudoctor_checks.memory.fragmentation import FEWER_SHAPES, USE_ASYNC
 from gpudoctor_checks.memory.growth_said import GROW
 from gpudoctor_checks.memory.host_shortage import model_on_host, of_the_host
 from gpudoctor_checks.memory.memory_limit import beside_another, reserve
-from gpudoctor_checks.memory.memory_remedies import FREE_GPU, MEASURE, ON_CPU, WHO, WITHOUT_XLA
-from gpudoctor_checks.memory.oom_events import SHARED, SLIVER_BYTES, held_before, number, on_host, one_array
+from gpudoctor_checks.memory.memory_remedies import FREE_GPU, MEASURE, ON_CPU, SMALLER_EXAMPLES, WHO, WITHOUT_XLA
+from gpudoctor_checks.memory.oom_events import (
+    SHARED,
+    SLIVER_BYTES,
+    held_before,
+    number,
+    on_host,
+    one_array,
+    one_example,
+)
 from gpudoctor_checks.memory.shared_board import for_board, on_board
 from gpudoctor_checks.memory.ways_out import ways
 from gpudoctor_checks.said import events, first, log_finding, stated, unproven, weigh_program
 
 SAID_SHARED = 0.5
+OF_BATCHES = frozenset({"smaller-batch", "gradient-accumulation"})
 
 
 @check(
@@ -126,13 +135,15 @@ def _too_large(
     sized = bool(dumps or tensors)
     whole = next((each for each in reversed(dumps) if each.values.get("shortage") in {"full", "split_pool"}), None)
     need = from_dump(whole, tensors)
+    single = not dumps and one_example(tensors)
+    offered = (SMALLER_EXAMPLES, *(each for each in ways(need) if each.id not in OF_BATCHES)) if single else ways(need)
     return log_finding(
         "Model and batch need more memory than the GPU has."
         if sized
         else "The GPU's memory ran out; the text does not tell why.",
         weigh_program(0.85 if whole else 0.65 if sized else 0.5, trial),
         lines,
-        *((*ways(need), unproven(FREE_GPU)) if sized else (MEASURE, unproven(FREE_GPU))),
+        *((*offered, unproven(FREE_GPU)) if sized else (MEASURE, unproven(FREE_GPU))),
         cause="batch-too-large",
         know=WHO if sized else "",
         more=sizes(whole, tensors),

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from gpudoctor.sdk import Finding, Host, Log, TensorFlow, Trial, check, versions, weigh_unusable
+from gpudoctor.sdk import Finding, Host, Log, LogEvent, TensorFlow, Trial, check, versions, weigh_unusable
 from gpudoctor_checks.said import command, events, log_finding, newest, on_windows, release, stated
 from gpudoctor_checks.tensorflow.cpu_build import LAST_NATIVE
 
@@ -45,6 +45,9 @@ INSTALL = newest(
 )
 
 
+WHY_NOT = "python -c 'import tensorflow as tf; print(tf.test.is_built_with_cuda(), tf.config.list_physical_devices())'"
+
+
 @check(
     code="GD353",
     slug="cpu-build-in-log",
@@ -59,9 +62,11 @@ def without_cuda(
     """Believe TensorFlow's own answer; a build string of conda comes next."""
     answers = events(log, "built_with_cuda")
     no = [each for each in answers if "False" in {each.values.get("value"), each.values.get("answer")}]
+    lacks = events(log, "gpu_op_absent")
     builds = events(log, "conda_build")
     cpu = [each for each in builds if each.values.get("build") in CPU_BUILDS]
     if not no and not builds:
+        yield from _without_its_operations(lacks, baseline)
         return
     version = release(tensorflow, log)
     late = versions.is_version(version) and versions.at_least(version, FIRST_WITHOUT)
@@ -83,3 +88,12 @@ def without_cuda(
             if no or cpu
             else "conda list 'tensorflow|_tflow'; python -c 'import tensorflow as tf; print(tf.test.is_built_with_cuda())'",
         )
+
+
+def _without_its_operations(lacks: tuple[LogEvent, ...], trial: Trial | None) -> Iterator[Finding]:
+    """Judge an operation that only a CUDA build has, on a GPU that it sees."""
+    if lacks:
+        summary = (
+            f"{lacks[0].values['op']} runs on a GPU only, and this TensorFlow has none: a CPU build, or no GPU seen."
+        )
+        yield log_finding(summary, weigh_unusable(0.7, trial), lacks, INSTALL, cause="cpu-build", know=WHY_NOT)

@@ -40,6 +40,12 @@ KERAS_3 = command(
     minutes=15,
     risk="medium",
 )
+NEWER_KERAS = command(
+    "upgrade-keras",
+    "Read it with the Keras that saved it, or newer",
+    "python -m pip install --upgrade 'keras>=3'",
+    why="an older Keras 3 does not know what a newer one writes",
+)
 ONE_KERAS = by_hand(
     "one-keras",
     "One Keras in the whole program",

@@ -22,6 +22,7 @@ from gpudoctor_checks.tensorflow.packages_remedies import (
     AVX,
     CHECK,
     KERAS_3,
+    NEWER_KERAS,
     OLD_NUMPY,
     ONE_KERAS,
     RIGHT_BINDING,
@@ -59,8 +60,12 @@ def clash(log: Log, tensorflow: TensorFlow | None, baseline: Trial | None) -> It
     numpy, protobuf, keras = events(log, "numpy_clash"), events(log, "protobuf_clash"), events(log, "keras_clash")
     if numpy:
         found = next((each.values["numpy"] for each in numpy if "numpy" in each.values), "2")
-        summary = f"NumPy {found} stands beside modules that were built for NumPy 1."
         alias = all(each.values.get("why") == "alias" for each in numpy)
+        summary = (
+            "This NumPy has lost names that TensorFlow, or a module beside it, still uses (gone from NumPy 1.24 on)."
+            if alias
+            else f"NumPy {found} stands beside modules that were built for NumPy 1."
+        )
         yield log_finding(summary, weight, numpy, *((OLD_NUMPY,) if alias else for_numpy(version)), cause="numpy2")
     if protobuf:
         summary = "The installed protobuf does not fit this TensorFlow."
@@ -100,6 +105,8 @@ def _keras(lines: tuple[LogEvent, ...], version: str, weight: Weight) -> Finding
         summary, fixes = "Keras and TensorFlow are of different releases.", (same_keras(version),)
     elif "file-of-keras-3" in reasons:
         summary, fixes = "A model saved by Keras 3 is read by Keras 2.", (KERAS_3,)
+    elif "file-of-newer-keras" in reasons:
+        summary, fixes = "A model saved by a newer Keras 3 is read by an older one.", (NEWER_KERAS,)
     elif "two-kerases" in reasons:
         summary, fixes = "Objects of Keras 2 (tf_keras) meet a library that uses Keras 3.", (ONE_KERAS,)
     else:

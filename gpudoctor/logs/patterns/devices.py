@@ -41,6 +41,8 @@ ROWS = (
         r"Invalid device ordinal value \((?P<device>\d{1,3})\)\. Valid range is \[0, \d{1,3}\]",
         why="counted_apart",
     ),
+    # cuda.h and driver_types.h, 101: the program names a GPU by a number that is not there
+    row("device_number", "invalid device ordinal", r"invalid device ordinal"),
     row(
         "ptx_jit",
         "CUDA kernel binaries",

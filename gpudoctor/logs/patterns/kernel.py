@@ -10,7 +10,8 @@ ROWS = (
     row(
         "xid",
         "NVRM: Xid",
-        r"NVRM: Xid \(PCI:(?P<pci>[0-9A-Fa-f:.]{5,20})\): (?P<code>\d{1,3})(?P<message>,[^\n]{0,160})?",
+        r"NVRM: Xid \(PCI:(?P<pci>[0-9A-Fa-f:.]{5,20})\): (?P<code>\d{1,3})"
+        r"(?P<message>,(?:[^\n]{0,160}?caused by previous Xid (?P<previous>\d{1,3})|[^\n]{0,160}))?",
     ),
     row("gpu_lost", "GPU has fallen", r"GPU has fallen off the bus"),
     row("gpu_lost", "NVRM: fallen off", r"NVRM: fallen off the bus and is not responding"),
@@ -100,6 +101,12 @@ ROWS = (
         "driver_too_old",
         "vidia-container-cli: ",
         r"nvidia-container-cli: requirement error: unsatisfied condition: cuda\s?>=?\s?(?P<cuda>\d{1,2}\.\d)",
+    ),
+    row(
+        "container_runtime",
+        "vidia-container-cli: ",
+        r"nvidia-container-cli: (?:initialization|mount|detection) error: (?P<message>cuda error: [^\n]{1,80})",
+        why="cuda",
     ),
     row(
         "container_runtime",

@@ -47,6 +47,8 @@ ROWS = (
     ),
     row("dlopen_failed", "ImportError: ", rf"ImportError: {NOT_OPENED}"),
     row("dlopen_failed", "OSError: ", rf"OSError: {NOT_OPENED}"),
+    # cuDNN 8 for Windows loads it by itself (NVIDIA's installation guide of cuDNN 8, "Installing zlib")
+    row("dlopen_failed", "Could not locate zlibwapi", r"Could not locate (?P<library>zlibwapi\.dll)"),
     row("symbol_missing", "Cannot load symbol", r"Invalid handle\. Cannot load symbol (?P<symbol>\w{1,80})"),
     row("gpu_libraries_missing", "Cannot dlopen some GPU", r"Cannot dlopen some GPU libraries"),
     row("gpus_not_registered", "Skipping registering GPU", r"Skipping registering GPU devices"),
@@ -87,6 +89,8 @@ ROWS = (
         "DNN failed to init",
         r"Failed to get convolution algorithm\. This is probably because cuDNN failed to initialize",
     ),
+    row("rnn_failed", "Failed to call ThenRnn", r"Failed to call ThenRnn(?P<which>Forward|Backward) with model config"),
+    row("rnn_failed", "CUDNN_STATUS_EXECUTION_FAILED", r"CUDNN_STATUS_EXECUTION_FAILED"),
     row("cudnn_init_failed", "DNN library is not found", r"DNN library is not found"),
     row("cudnn_init_failed", "DNN library initialization", r"DNN library initialization failed"),
 )

@@ -115,7 +115,7 @@ ROWS = (
     row(
         KERAS,
         "Unrecognized keyword arguments",
-        r"Unrecognized keyword arguments(?: passed to \w{1,40})?: [\[{]'(?P<argument>batch_input_shape|synchronized|lr|decay)'",
+        r"Unrecognized keyword arguments(?: passed to \w{1,40})?: [\[{]'(?P<argument>batch_input_shape|synchronized|lr|decay|groups|time_major)'",
     ),
     # a name that only Keras 3 writes into a file: the one that reads it is Keras 2
     row(
@@ -123,6 +123,13 @@ ROWS = (
         "Unrecognized keyword arguments",
         r"Unrecognized keyword arguments(?: passed to \w{1,40})?: [\[{]'(?P<argument>batch_shape)'",
         why="file-of-keras-3",
+    ),
+    # names that later releases of Keras 3 write into a file
+    row(
+        KERAS,
+        "Unrecognized keyword arguments",
+        r"Unrecognized keyword arguments(?: passed to \w{1,40})?: [\[{][^\n]{0,80}?'(?P<argument>quantization_config|optional)'",
+        why="file-of-newer-keras",
     ),
     row(
         KERAS,

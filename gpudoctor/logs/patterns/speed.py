@@ -40,6 +40,9 @@ ROWS = (
     row("nccl_no_shm", "NCCL WARN", r"NCCL WARN Error while creating shared memory segment"),
     row("nccl_no_shm", "Error while creating shared", r"Error while creating shared memory segment /dev/shm/nccl"),
     row("nccl_failed", "NCCL WARN", r"NCCL WARN (?P<message>[^\n]{1,160})"),
+    row("nccl_absent", "No OpKernel was reg", r"No OpKernel was registered to support Op 'Nccl\w{1,30}'"),
+    # operations that exist for CUDA alone
+    row("gpu_op_absent", "No OpKernel was reg", r"No OpKernel was registered to support Op '(?P<op>Cudnn\w{1,40})'"),
     row("nccl_failed", "NCCL operation", r"NCCL operation \S{1,60} failed[^\n]{0,120}"),
     row("nccl_failed", "NCCL: ", r"NCCL: unhandled (?P<message>\w{1,20}) error"),
     row("not_on_gpu", "Cannot assign a device", r"Cannot assign a device for operation (?P<op>[^\s:]{1,80})"),
