@@ -64,6 +64,14 @@ TRAINS = re.compile(
 # What code shows, by a word of its own: it tells where to look, not what it costs.
 CODES: tuple[tuple[str, re.Pattern[str]], ...] = (
     (
+        "on-cpu",  # no code, but said as plainly
+        re.compile(
+            r"\bonly (?:the |my )?cpu\b|\bgpu (?:is |are )?(?:not|never) (?:being )?used\b|\b(?:not|isn't|doesn't|does not) (?:using|use) (?:the |my )?gpu\b"
+            r"|\bruns? on (?:the |my )?cpu instead\b",
+            re.IGNORECASE,
+        ),
+    ),
+    (
         "python-batches",
         re.compile(
             r"\b(?:fit_generator|from_generator|ImageDataGenerator|flow_from_(?:directory|dataframe)|py_func(?:tion)?|numpy_function|PyDataset)\("

@@ -105,9 +105,16 @@ def test_a_gpu_without_a_program_leaves_the_question_whether_it_is_used() -> Non
     assert finding.cause == "cpu-placement"
 
 
+def test_who_says_that_the_cpu_trains_is_believed_first() -> None:
+    finding = found(slow, "Training is slow and only the CPU is used.", STEP)
+
+    assert finding.cause == "cpu-placement"
+
+
 @pytest.mark.parametrize(
     "lines",
     [
+        ("Training is slow.", "Could not find cuda drivers on your machine, GPU will not be used.", STEP),
         ("Epoch 1/5", STEP),  # a step time alone is no trouble
         (*table(0, process=False), "Epoch 1/5", STEP),  # nor a GPU that is looked at before
         ("It is slow, what can I do?",),

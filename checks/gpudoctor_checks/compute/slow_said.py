@@ -37,8 +37,11 @@ from gpudoctor_checks.said import events, first, log_finding, weigh_program
 
 # Policy: more likely wrong than right, whichever suspect is named first; a GPU that is seen to idle rules out some of them.
 BY_WORD, BY_USE = 0.35, 0.45
-# A slow path that the text names itself (GD651) is no matter of suspicion.
-NAMED_BY_TENSORFLOW = ("retracing", "rnn_fallback", "eager", "slow_callback", "mixed_precision_slow", "not_on_gpu")
+# What TensorFlow itself names is no matter of suspicion: a slow path (GD651), or why it has no GPU.
+NAMED_BY_TENSORFLOW = (
+    "retracing", "rnn_fallback", "eager", "slow_callback", "mixed_precision_slow", "not_on_gpu",
+    "cuinit_failed", "cudart_not_loaded", "dlopen_failed", "gpu_libraries_missing", "gpus_not_registered", "gpu_skipped",
+)  # fmt: skip
 
 MEASURE = Fix(
     id="measure-this-run",

@@ -39,7 +39,7 @@ def suspects_of(codes: Iterable[LogEvent], use: LogEvent | None, *, busy: bool) 
     working = [WORKING[what] for what in WORKING if what in told]
     if busy:
         return [*working, BUSY][:MOST]
-    absent = [ON_CPU] if use is not None and use.values.get("process") == "no" else []
+    absent = [ON_CPU] if "on-cpu" in told or (use is not None and use.values.get("process") == "no") else []
     named = {cause for cause, _ in waiting}
     usual = [each for each in USUAL if each[0] not in named]
     return [*absent, *waiting, *(working if use is None else []), *usual][:MOST]

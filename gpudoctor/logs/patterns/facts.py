@@ -101,6 +101,13 @@ ROWS = (
         "CUDA/cuDNN",
         r"CUDA/cuDNN [Vv]ersion[^\d\n]{0,20}(?P<cuda>\d{1,2}(?:\.\d{1,2})?)(?:[^\d\n]{1,20}(?P<cudnn>\d{1,2}(?:\.\d{1,3}){0,3}))?",
     ),
+    # Docker names a host after the first twelve digits of the container's id; the name itself is not taken
+    row(
+        FACT,
+        "CUDA diagnostic information for host",
+        r"CUDA diagnostic information for host: (?=[0-9a-f]{12}(?:\s|$))",
+        container="docker",
+    ),
     row(FACT, "WSL2", r"\bWSL2\b", wsl="yes"),
     row(FACT, "wsl/lib", r"/usr/lib/wsl", wsl="yes"),
     row(FACT, "TensorFlow ==", r"== TensorFlow ==", container="docker", image="ngc"),
