@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from gpudoctor.cli.output import write_file
-from gpudoctor.cli.read_file import read_bounded
 from gpudoctor.codec import MAX_BASELINE_BYTES, dumps, load_baseline, to_builtins
+from gpudoctor.examine.read_file import read_bounded
 from gpudoctor.model.baseline import Baseline
 
 CURE = "make one with `gpudoctor scan --write-baseline FILE`"

@@ -14,25 +14,25 @@ from datetime import datetime, timezone
 from pathlib import Path
 
 from gpudoctor.cli import configuration
-from gpudoctor.cli.archive import SNAPSHOT, packed
 from gpudoctor.cli.arguments import Arguments
 from gpudoctor.cli.output import emit, flush
 from gpudoctor.cli.private_file import check_place, write_private
-from gpudoctor.cli.saved import Saved, read_snapshot
+from gpudoctor.cli.promise import keep_promise
 from gpudoctor.codec import dumps, snapshot_to_builtins
 from gpudoctor.diagnose import registry
 from gpudoctor.diagnose.begun import TOOL
 from gpudoctor.diagnose.engine import diagnose
 from gpudoctor.diagnose.registry import Registry
 from gpudoctor.errors import UsageError
+from gpudoctor.examine.archive import SNAPSHOT, packed
+from gpudoctor.examine.saved import Saved, read_snapshot
 from gpudoctor.model.report import Report
-from gpudoctor.model.shell import shell_path
 from gpudoctor.present import environment, figures, json, text
 from gpudoctor.present.style import printable
 from gpudoctor.redaction import Redacted, chained, redact_counted, rewriter_of, rewriter_of_this_machine
 
 NAME = "gpudoctor-bundle-{}.tar.gz"
-GZIPPED = (".gz", ".tgz")
+GZIPPED = (".tar.gz", ".tgz", ".gz")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,7 +47,7 @@ class _Machine:
 def run(arguments: Arguments) -> int:
     """Pack, show, ask, write."""
     path = arguments.output or NAME.format(datetime.now(timezone.utc).strftime("%Y%m%d-%H%M%S"))
-    _refuse_other_format(path)
+    keep_promise(path, GZIPPED, what="a bundle is a gzipped tar", option="-o")
     check_place(path, overwrite=arguments.overwrite)
     if not arguments.snapshot and not arguments.yes and not _can_ask():
         raise UsageError("not begun: it could not be written, for there is no terminal to ask on; give --yes")
@@ -63,14 +63,6 @@ def run(arguments: Arguments) -> int:
     write_private(path, archive, overwrite=arguments.overwrite)
     emit(f"Written: {printable(path)}\n", None)
     return 0
-
-
-def _refuse_other_format(path: str) -> None:
-    """Raise UsageError for a name that promises another format; one without an ending, or ending in a date, promises none."""
-    ending = Path(path).suffix
-    if any(each.isalpha() for each in ending) and ending.lower() not in GZIPPED:
-        cure = f"{path.removesuffix(ending).removesuffix('.tar')}.tar.gz"
-        raise UsageError(f"{path}: a bundle is a gzipped tar, not {ending}; give -o {shell_path(cure)}")
 
 
 def _machine(arguments: Arguments, known: Registry) -> _Machine:

@@ -7,13 +7,13 @@ from __future__ import annotations
 
 from gpudoctor.cli.arguments import Arguments
 from gpudoctor.cli.output import emit
-from gpudoctor.cli.saved import read_snapshot
 from gpudoctor.diagnose import registry
 from gpudoctor.diagnose.comparison import Comparison, compare
 from gpudoctor.diagnose.engine import diagnose
 from gpudoctor.diagnose.gate import EXIT_CLEAN, EXIT_FINDINGS, EXIT_UNMET
 from gpudoctor.diagnose.registry import Registry
 from gpudoctor.errors import UsageError
+from gpudoctor.examine.saved import read_snapshot
 from gpudoctor.model.report import Report
 from gpudoctor.present import comparison
 

@@ -14,8 +14,8 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, TypeGuard, cast
 
-from gpudoctor.cli.read_file import read_bounded
 from gpudoctor.errors import UsageError
+from gpudoctor.examine.read_file import read_bounded
 from gpudoctor.model.finding import Severity
 from gpudoctor.model.words import FailOn
 from gpudoctor.present.style import printable

@@ -45,7 +45,7 @@ def told_by(arguments: Arguments, files: list[str]) -> Snapshot:
 
 def _with_base(arguments: Arguments, settings: Settings, told: Snapshot) -> tuple[Snapshot, str]:
     if arguments.snapshot:
-        from gpudoctor.cli.saved import read_snapshot  # noqa: PLC0415  # most texts come without one
+        from gpudoctor.examine.saved import read_snapshot  # noqa: PLC0415  # most texts come without one
 
         saved = read_snapshot(arguments.snapshot, identifiers=arguments.include_identifiers)
         return overlaid(saved.snapshot, told), f"{SAVED}{arguments.snapshot}"

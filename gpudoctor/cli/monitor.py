@@ -24,6 +24,8 @@ def run(arguments: Arguments) -> int:
     piped = piped or os.environ.get("TERM") == "dumb"  # it can move no cursor
     once = arguments.once or arguments.json or arguments.csv
     _refuse_nonsense(arguments, drawn=not once and (not piped or bool(arguments.screenshot)))
+    if arguments.screenshot:
+        _check_picture(arguments.screenshot)
     root = os.environ.get("GPUDOCTOR_SYSROOT") or "/"
     if once or (piped and not arguments.screenshot):
         if not once:
@@ -34,6 +36,15 @@ def run(arguments: Arguments) -> int:
     from gpudoctor.tui.start import start  # noqa: PLC0415  # Textual, which nothing else may load
 
     return start(_options(arguments, root), arguments.screenshot)
+
+
+def _check_picture(path: str) -> None:
+    """Raise UsageError where the name of the picture cannot hold one."""
+    from gpudoctor.cli.promise import keep_promise  # noqa: PLC0415  # --once makes no picture
+
+    if path == "-":
+        raise UsageError("--screenshot -: a picture is not written to stdout; choose a file")
+    keep_promise(path, (".svg",), what="a picture is an SVG", option="--screenshot")
 
 
 def _once(arguments: Arguments, root: str) -> int:
@@ -56,6 +67,8 @@ def _options(arguments: Arguments, root: str) -> Options:
     from gpudoctor.tui.options import Options  # noqa: PLC0415
 
     settings = configuration.load(folder=Path.cwd(), environ=os.environ)
+    if arguments.snapshot:
+        _check_snapshot(arguments.snapshot)
     session = path_of(arguments.session) if arguments.session else None
     over = session is not None and not Spool(spool_folder(session)).owner_alive()
     return Options(
@@ -73,6 +86,15 @@ def _options(arguments: Arguments, root: str) -> Options:
         sessions=default_folder(),
         view=arguments.view or ("run" if session is not None or arguments.script else "machine"),
     )
+
+
+def _check_snapshot(path: str) -> None:
+    """Raise what is wrong with the snapshot: the screen that shows it could only wait for it."""
+    from gpudoctor.examine.saved import read_snapshot  # noqa: PLC0415  # a live machine needs none
+
+    if path == "-":
+        raise UsageError("--snapshot -: the dashboard takes keys from the terminal; save the snapshot in a file")
+    read_snapshot(path)
 
 
 def _command(arguments: Arguments) -> tuple[str, ...]:

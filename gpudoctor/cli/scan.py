@@ -92,7 +92,7 @@ def _gated(arguments: Arguments, report: Report, accepted: Baseline | None) -> R
 
 
 def _saved(arguments: Arguments, path: str) -> Subject:
-    from gpudoctor.cli.saved import read_snapshot  # noqa: PLC0415  # a live scan reads none
+    from gpudoctor.examine.saved import read_snapshot  # noqa: PLC0415  # a live scan reads none
 
     saved = read_snapshot(path, identifiers=arguments.include_identifiers)
     target = {"executable": saved.python, "chosen_by": f"snapshot {path}"}

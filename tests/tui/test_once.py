@@ -13,11 +13,14 @@ import sys
 import time
 from pathlib import Path
 
+import pytest
+
 from gpudoctor.collect.isolate import SOURCE_DEADLINE_S
 from tests.fakes import FURTHER_SCENARIOS, SCENARIOS, environment
 from tests.slow_machines import in_time
-from tests.system.command import Run, assert_clean, gpudoctor
+from tests.system.command import Run, assert_clean, bare_environment, gpudoctor
 
+HOT = Path(__file__).parents[2] / "fixtures/machines/h100-hardware-thermal-slowdown/snapshot.json"
 HEAVY = ("textual", "rich", "tensorflow", "psutil", "importlib.metadata", "gpudoctor.diagnose", "gpudoctor_checks")
 
 
@@ -62,6 +65,34 @@ def test_a_damaged_session_has_no_picture(tmp_path: Path) -> None:
     assert ended.returncode == 2
     assert "damaged.session" in ended.stderr
     assert not (tmp_path / "p.svg").exists()
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (("--snapshot", "nowhere.json"), "nowhere.json: cannot be read (No such file or directory)"),
+        (("--snapshot", "list.json"), "list.json: not a snapshot"),
+        (("--snapshot", "-"), "--snapshot -: the dashboard takes keys from the terminal"),
+        (("--demo",), "p.png: a picture is an SVG, not .png; give --screenshot p.svg"),
+    ],
+)
+def test_what_cannot_be_shown_or_drawn_is_told_and_no_picture_made(
+    words: tuple[str, ...], says: str, tmp_path: Path
+) -> None:
+    (tmp_path / "list.json").write_text("[]", encoding="utf-8")
+    picture = "p.png" if "--demo" in words else "p.svg"
+    run = gpudoctor("monitor", *words, "--screenshot", picture, env=bare_environment(tmp_path))
+    assert (run.code, run.out) == (2, "")
+    assert says in run.err
+    assert not (tmp_path / picture).exists()
+
+
+def test_a_bundle_is_shown_like_the_snapshot_in_it(tmp_path: Path) -> None:
+    env = bare_environment(tmp_path)
+    assert gpudoctor("bundle", "--snapshot", HOT, "-o", "b.tgz", "--yes", env=env).code == 0
+    run = gpudoctor("monitor", "--snapshot", "b.tgz", "--screenshot", "p.svg", env=env)
+    assert run.code == 0
+    assert "GD801" in (tmp_path / "p.svg").read_text(encoding="utf-8")
 
 
 def test_json_has_units_in_its_names_and_reasons_for_what_is_missing(tmp_path: Path) -> None:

@@ -13,7 +13,6 @@ import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from gpudoctor.codec import load_snapshot
 from gpudoctor.collect.target import choose_target
 from gpudoctor.diagnose import registry
 from gpudoctor.diagnose.begun import Begun
@@ -21,13 +20,12 @@ from gpudoctor.diagnose.engine import diagnose
 from gpudoctor.diagnose.registry import AnyCheck, Registry
 from gpudoctor.diagnose.selection import select
 from gpudoctor.diagnose.tuning import tuned
-from gpudoctor.errors import GpudoctorError, SnapshotError
+from gpudoctor.errors import GpudoctorError
 from gpudoctor.examine.machine import Examined, Request, examine_here
+from gpudoctor.examine.saved import read_snapshot
 from gpudoctor.model.finding import Severity
-from gpudoctor.model.missing import either
 from gpudoctor.model.report import Report
 from gpudoctor.model.words import Level
-from gpudoctor.redaction import redact
 from gpudoctor.tui.messages import Progress
 from gpudoctor.tui.sampling.wire import send
 
@@ -88,12 +86,9 @@ def _moved(words: Sequence[str]) -> dict[str, dict[str, float]]:
 
 
 def _saved(path: str) -> tuple[Level, Examined]:
-    snapshot = redact(
-        load_snapshot(_bytes_of(path), name=path)
-    )  # somebody else's, perhaps, and a screenshot is a report
-    python = either(snapshot.python.executable, "?") if snapshot.python is not None else "?"
-    target = {"executable": python, "chosen_by": f"snapshot {path}"}
-    return snapshot.level, Examined(snapshot=snapshot, target=target)
+    saved = read_snapshot(path)  # redacted: somebody else's, perhaps, and a screenshot is a report
+    target = {"executable": saved.python, "chosen_by": f"snapshot {path}"}
+    return saved.level, Examined(snapshot=saved.snapshot, target=target)
 
 
 def _examined(options: argparse.Namespace, checks: Sequence[AnyCheck]) -> Examined:
@@ -106,13 +101,6 @@ def _examined(options: argparse.Namespace, checks: Sequence[AnyCheck]) -> Examin
         trials=(options.trial,) if options.trial else None,
     )
     return examine_here(request, checks, _Teller())
-
-
-def _bytes_of(path: str) -> bytes:
-    try:
-        return Path(path).read_bytes()
-    except OSError as error:
-        raise SnapshotError(f"{path}: cannot be read ({error.strerror or error})") from error
 
 
 def _pages(known: Registry) -> dict[str, str]:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from gpudoctor.cli.read_file import read_bounded
 from gpudoctor.codec import MAX_SNAPSHOT_BYTES, load_snapshot
 from gpudoctor.errors import SnapshotError
+from gpudoctor.examine.read_file import read_bounded
 from gpudoctor.model.missing import either
 from gpudoctor.model.snapshot import Snapshot
 from gpudoctor.model.words import Level
@@ -32,7 +32,7 @@ def read_snapshot(path: str, *, identifiers: bool = False) -> Saved:
     """
     data = read_bounded(path, MAX_SNAPSHOT_BYTES, cure=CURE, error=SnapshotError)
     if data.startswith(GZIP):
-        from gpudoctor.cli.archive import snapshot_in  # noqa: PLC0415  # only an archive pays for tarfile
+        from gpudoctor.examine.archive import snapshot_in  # noqa: PLC0415  # only an archive pays for tarfile
 
         data = snapshot_in(data, name=path)
     snapshot = load_snapshot(data, name=path)
