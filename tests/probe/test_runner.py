@@ -36,7 +36,7 @@ def hour_in_map(monkeypatch: pytest.MonkeyPatch) -> Progress:
     ahead = [0.0]
 
     class Leap:
-        def trial(self, name: str, _done: int, _total: int, _left_s: float) -> None:
+        def trial(self, name: str, done: int, total: int, left_s: float) -> None:  # noqa: ARG002  # the protocol
             ahead[:] = [ahead[0], ahead[0] + HOUR_S] if name == "map" else ahead[-1:]
 
     def now() -> float:

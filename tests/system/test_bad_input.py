@@ -15,11 +15,11 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-from jsonschema import Draft202012Validator
 
 from tests.fakes import FURTHER_SCENARIOS, environment
 from tests.side_by_side import together
 from tests.system.command import GPUDOCTOR, TRACEBACK, Run, assert_clean, bare_environment, gpudoctor
+from tests.system.schemas import Schema
 
 MACHINE = Path(__file__).parents[2] / "fixtures/machines/healthy-t4/snapshot.json"
 USAGE, INTERRUPTED = 2, 130
@@ -80,7 +80,7 @@ VARIABLES: dict[str, tuple[dict[str, str], str]] = {
 
 
 @pytest.fixture
-def refused(tmp_path: Path, report_schema: Draft202012Validator) -> Callable[..., Run]:
+def refused(tmp_path: Path, report_schema: Schema) -> Callable[..., Run]:
     """Return a function that asserts how a run is refused, as text and as JSON."""
 
     def check(

@@ -172,7 +172,9 @@ def test_a_place_that_cannot_be_is_told_before_the_examination(place: str, tmp_p
     ("name", "cure"),
     [("b.zip", "b.tar.gz"), ("b.TAR", "b.tar.gz"), ("my b.tar.xz", "my b.tar.gz"), ("b.json", "b.tar.gz")],
 )
-def test_a_name_that_promises_another_format_is_refused_with_the_right_one(name: str, cure: str, tmp_path: Path) -> None:
+def test_a_name_that_promises_another_format_is_refused_with_the_right_one(
+    name: str, cure: str, tmp_path: Path
+) -> None:
     run = bundle(tmp_path, "-o", tmp_path / name)
     assert run.code == 2
     assert f"a bundle is a gzipped tar, not {Path(name).suffix}" in run.err

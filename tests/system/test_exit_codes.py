@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 import xmlschema
-from jsonschema import Draft202012Validator
 
-from tests.system.command import Json, assert_clean, bare_environment, gpudoctor
+from tests.system.command import assert_clean, bare_environment, gpudoctor
+from tests.system.schemas import Schema
 
 MACHINES = Path(__file__).parents[2] / "fixtures/machines"
 JUNIT = xmlschema.XMLSchema(Path(__file__).parents[1] / "present/junit.xsd")
@@ -85,7 +85,7 @@ def machine(slug: str) -> Path:
 
 @pytest.mark.parametrize(("slug", "line", "code"), TABLE, ids=[f"{slug} {line}" for slug, line, _ in TABLE])
 def test_the_exit_code(  # noqa: PLR0917  # a row of the table and what it needs
-    slug: str, line: str, code: int, baselines: Baselines, tmp_path: Path, report_schema: Draft202012Validator
+    slug: str, line: str, code: int, baselines: Baselines, tmp_path: Path, report_schema: Schema
 ) -> None:
     xml, jsonl = str(tmp_path / "a.xml"), str(tmp_path / "a.jsonl")
     outputs = ["--json", "--format", "junit", "-o", xml, "--format", "jsonl", "-o", jsonl]
@@ -206,15 +206,11 @@ def test_a_pipe_without_a_writer_does_not_hang(tmp_path: Path) -> None:
     assert (run.code, run.out) == (USAGE, "")
 
 
-def test_the_objects_of_jsonl_are_those_of_the_published_schema(
-    tmp_path: Path, report_schema: Draft202012Validator
-) -> None:
+def test_the_objects_of_jsonl_are_those_of_the_published_schema(tmp_path: Path, report_schema: Schema) -> None:
     names = {"check": "Verdict", "finding": "Finding", "fix": "Fix", "plugin": "Plugin", "summary": "Summary"}
     words = ("--format", "jsonl", "--snapshot", machine(BROKEN))
     run = gpudoctor("scan", *words, env=bare_environment(tmp_path))
     events = [json.loads(line) for line in run.lines]
-    whole: Json = report_schema.schema
     for event in events[1:]:
-        schema = {"$defs": whole["$defs"], "$ref": f"#/$defs/{names[event['event']]}"}
-        report_schema.evolve(schema=schema).validate(event[event["event"]])
+        report_schema.of(names[event["event"]]).validate(event[event["event"]])
     assert {each["event"] for each in events} == {"scan", *names}

@@ -9,9 +9,9 @@ from typing import TypeGuard
 
 import pytest
 import xmlschema
-from jsonschema import Draft202012Validator
 
 from tests.system.command import Json, assert_clean, bare_environment, gpudoctor
+from tests.system.schemas import Schema
 
 MACHINES = Path(__file__).parents[2] / "fixtures/machines"
 JUNIT = xmlschema.XMLSchema(Path(__file__).parents[1] / "present/junit.xsd")
@@ -63,9 +63,7 @@ def machine(slug: str) -> Json:
 
 @pytest.mark.parametrize("slug", SLUGS)
 @pytest.mark.parametrize("form", FORMATS)
-def test_texts_that_attack_are_shown_as_text(
-    slug: str, form: str, tmp_path: Path, report_schema: Draft202012Validator
-) -> None:
+def test_texts_that_attack_are_shown_as_text(slug: str, form: str, tmp_path: Path, report_schema: Schema) -> None:
     path = saved(attacked(machine(slug)), tmp_path)
     run = gpudoctor("scan", "--snapshot", path, "--format", form, env=bare_environment(tmp_path / "home"))
     assert_clean(run)
@@ -86,9 +84,7 @@ def test_texts_that_attack_are_shown_as_text(
 
 @pytest.mark.parametrize("number", [0.0, -1.0, 1e300, 2.0**62, 5e-324])
 @pytest.mark.parametrize("slug", SLUGS[:3])
-def test_absurd_numbers_break_nothing(
-    slug: str, number: float, tmp_path: Path, report_schema: Draft202012Validator
-) -> None:
+def test_absurd_numbers_break_nothing(slug: str, number: float, tmp_path: Path, report_schema: Schema) -> None:
     whole = min(number, 2.0**62)
     document = absurd(machine(slug), whole) if number in {0.0, -1.0, 2.0**62} else machine(slug)
     if number not in {0.0, -1.0, 2.0**62}:

@@ -6,10 +6,10 @@ import re
 from pathlib import Path
 
 import pytest
-from jsonschema import Draft202012Validator
 
 from tests.system.command import Run, assert_clean, assert_readable, bare_environment, gpudoctor
 from tests.system.environments import cpu_python, skip_where_there_is_a_gpu
+from tests.system.schemas import Schema
 from tests.system.target import StandIn
 
 PROBE_LIMIT_S = 240.0
@@ -78,7 +78,7 @@ def test_strict_says_that_too_much_is_unknown(stand_in: StandIn, tmp_path: Path)
 
 
 @pytest.mark.tensorflow
-def test_the_probe_trains_on_the_cpu(standard: Run, report_schema: Draft202012Validator) -> None:
+def test_the_probe_trains_on_the_cpu(standard: Run, report_schema: Schema) -> None:
     assert_clean(standard)
     report = standard.document
     report_schema.validate(report)

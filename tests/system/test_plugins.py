@@ -5,9 +5,8 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from jsonschema import Draft202012Validator
-
 from tests.system.command import Json, Run, assert_clean, assert_readable, bare_environment, gpudoctor
+from tests.system.schemas import Schema
 
 CHECK = '''"""A check of another distribution.
 
@@ -45,9 +44,7 @@ def plugins(document: Json) -> dict[str, Json]:
     return {each["name"]: each for each in document["plugins"]}
 
 
-def test_a_check_of_another_distribution_is_listed_explained_and_judged(
-    tmp_path: Path, report_schema: Draft202012Validator
-) -> None:
+def test_a_check_of_another_distribution_is_listed_explained_and_judged(tmp_path: Path, report_schema: Schema) -> None:
     install(tmp_path / "site", "acme", {"acme_checks.py": CHECK.format(code="ACME1")}, point="acme_checks")
     listed = run(tmp_path, "checks", "--json").document
     assert "ACME1" in [each["code"] for each in listed["checks"]]
@@ -80,7 +77,7 @@ def test_a_package_of_checks_is_walked_through(tmp_path: Path) -> None:
 
 
 def test_a_broken_plug_in_is_one_line_of_the_report_and_the_rest_is_judged(
-    tmp_path: Path, report_schema: Draft202012Validator
+    tmp_path: Path, report_schema: Schema
 ) -> None:
     breaks: dict[str, tuple[dict[str, str], str]] = {
         "absent": ({}, "no_such_module"),

@@ -6,9 +6,9 @@ import json
 from pathlib import Path
 
 import pytest
-from jsonschema import Draft202012Validator
 
 from tests.system.command import assert_clean, assert_readable, bare_environment, gpudoctor
+from tests.system.schemas import Schema
 
 MACHINES = sorted(
     each
@@ -23,7 +23,7 @@ healthy_ones = pytest.mark.parametrize(
 
 @each_machine
 def test_the_text_fits_the_screen_the_json_its_schema_and_the_exit_code_the_findings(
-    machine: Path, tmp_path: Path, report_schema: Draft202012Validator
+    machine: Path, tmp_path: Path, report_schema: Schema
 ) -> None:
     both = ("--format", "text", "-o", "-", "--format", "json", "-o", tmp_path / "report.json")
     run = gpudoctor("scan", "--snapshot", machine, *both, env=bare_environment(tmp_path))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pytest
-from jsonschema import Draft202012Validator
 
 from tests.fakes import FURTHER_SCENARIOS, SCENARIOS
 from tests.slow_machines import in_time
@@ -16,6 +15,7 @@ from tests.system.scenes import (
     assert_well_behaved,
     scan,
 )
+from tests.system.schemas import Schema
 from tests.system.target import StandIn
 
 SCANS: dict[str, Scan] = {}
@@ -52,9 +52,7 @@ def test_the_true_reason_is_the_primary_cause_and_nothing_is_called_healthy(seen
 
 
 @everything
-def test_report_and_snapshot_hold_to_their_schemas(
-    seen: Scan, report_schema: Draft202012Validator, snapshot_schema: Draft202012Validator
-) -> None:
+def test_report_and_snapshot_hold_to_their_schemas(seen: Scan, report_schema: Schema, snapshot_schema: Schema) -> None:
     report_schema.validate(seen.report)
     snapshot_schema.validate(seen.report["snapshot"])
 
