@@ -29,7 +29,8 @@ HELD = {"HwSlowdown", "HwThermalSlowdown"}
 # Runs until that many rounds have begun, so that all but the last are written.
 ROUNDS = """
 import os, time
-log, begun = open(os.environ["FAKE_NVML_LOG"]), 0
+log, begun = open(os.environ["FAKE_NVML_LOG"], "a+"), 0  # the sampler may be slower to it
+log.seek(0)
 while begun < {}:
     time.sleep(0.05)
     begun += log.read().count("energy 0\\n")

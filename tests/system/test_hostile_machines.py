@@ -18,7 +18,10 @@ JUNIT = xmlschema.XMLSchema(Path(__file__).parents[1] / "present/junit.xsd")
 ATTACK = "\x1b[31m\x1b]0;x\x07\x9b2J\u202e\u2028\ufffe\x00 ]]><img src=x>&\"' ::error title=x::y ##[command]z %0A @all [l](js:x) ` | \\"
 FORMATS = ("text", "json", "jsonl", "junit", "github", "markdown")
 SLUGS = ("v100-driver-450", "t4-memory-held-by-another-user", "a100-out-of-memory-in-pieces", "docker-without-gpus")
-WORDS = frozenset({"status", "kind", "os", "device", "environment", "name"})  # what is looked up keeps its first word
+CLOSED = frozenset({"origin", "flavour", "mig_mode", "compute_mode"})  # a word outside of the known ones is refused
+WORDS = CLOSED | frozenset(
+    {"status", "kind", "os", "device", "environment", "name"}
+)  # what is looked up keeps its first word
 
 
 def is_object(node: object) -> TypeGuard[dict[str, Json]]:
@@ -80,6 +83,17 @@ def test_texts_that_attack_are_shown_as_text(slug: str, form: str, tmp_path: Pat
         assert run.lines[-1].startswith("gpudoctor: ")
     elif form == "markdown":
         assert "<img" not in run.out
+
+
+def test_a_word_outside_of_a_closed_vocabulary_is_refused_and_steers_nothing(tmp_path: Path) -> None:
+    document = machine("v100-driver-450")
+    document["cuda"]["origin"] += ATTACK
+    path = saved(document, tmp_path)
+    run = gpudoctor("scan", "--snapshot", path, env=bare_environment(tmp_path / "home"))
+    assert_clean(run)
+    assert (run.code, run.out) == (2, "")
+    assert "origin" in run.err
+    assert {char for char in run.err if unicodedata.category(char) in {"Cc", "Cf", "Zl", "Zp"}} <= {"\n"}
 
 
 @pytest.mark.parametrize("number", [0.0, -1.0, 1e300, 2.0**62, 5e-324])
