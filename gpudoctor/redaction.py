@@ -240,7 +240,8 @@ def _is_tuple(value: object) -> TypeGuard[tuple[Any, ...]]:
 
 def _mapped(value: Any, rewrite: Rewrite) -> Any:  # any node of frozen data
     if isinstance(value, str):
-        return value if value in WORDS else rewrite(value)  # the user slurm is masked, the scheduler of that name is not
+        # The user slurm is masked, the scheduler of that name is not.
+        return value if value in WORDS else rewrite(value)
     if is_dataclass(value) and not isinstance(value, type):
         changed = {each.name: _mapped(getattr(value, each.name), rewrite) for each in fields(value)}
         return replace(value, **changed)

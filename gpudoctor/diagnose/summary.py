@@ -180,7 +180,12 @@ def gpus_usable(facts: Facts) -> int:
 
 
 def unmet(
-    expectation: Expectation, verdicts: Sequence[Verdict], snapshot: Snapshot, *, level: ReportLevel, checks: Sequence[AnyCheck]
+    expectation: Expectation,
+    verdicts: Sequence[Verdict],
+    snapshot: Snapshot,
+    *,
+    level: ReportLevel,
+    checks: Sequence[AnyCheck],
 ) -> str:
     """Return why the caller's expectation is not met, '' where it is."""
     seen = gpus_usable(gather(snapshot))

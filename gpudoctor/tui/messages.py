@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 LoadKind = Literal["compute", "graphics", "child"]
 
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HostLoad:
     """The host since the tick before. `core_percents`: each CPU; rates are bytes per second over all disks and links."""
