@@ -236,6 +236,11 @@ def test_a_number_that_no_machine_has_is_refused_with_its_place(text: str, path:
     assert len(str(caught.value)) < 300
 
 
+def test_a_gpu_has_no_negative_number() -> None:
+    with pytest.raises(SnapshotError, match=r"gpus\[0\]\.index is -1, which cannot be negative"):
+        load_snapshot(b'{"gpus": [{"index": -1}]}')
+
+
 def test_losses_and_codes_may_be_negative_and_counters_of_64_bits_pass() -> None:
     text = (
         '{"cuda": {"cu_init": -1}, "host": {"memory_bytes": 18446744073709551615},'

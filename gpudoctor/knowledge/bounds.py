@@ -18,7 +18,7 @@ NOT_NEGATIVE = ("_bytes", "_mhz", "_w", "_percent")
 COUNTS = frozenset(
     {
         "affinity", "allocated_gpus", "compute_instance", "cores", "corrected", "count", "device_count",
-        "devices_unmasked", "gen", "gen_max", "gpu_instance", "mig_instances", "pairs", "place", "pid", "quota_cores",
+        "devices_unmasked", "gen", "gen_max", "gpu_instance", "index", "mig_instances", "pairs", "place", "pid", "quota_cores",
         "remapped_rows", "retired_pages", "steps", "uncorrected", "visible_gpus", "width", "width_max",
     }
 )  # fmt: skip

@@ -6,6 +6,7 @@ import os
 import sys
 from typing import TYPE_CHECKING
 
+from gpudoctor.errors import GpudoctorError
 from gpudoctor.tui.options import Options
 from gpudoctor.tui.sampling.link import SamplerLink
 
@@ -25,7 +26,7 @@ def start(options: Options, screenshot: str | None) -> int:
         from gpudoctor.tui.picture import take_picture  # noqa: PLC0415
 
         return take_picture(app, screenshot)
-    code = app.run() or 0
+    code = app.run() or (GpudoctorError.exit_code if app.return_code else 0)  # Textual has told what ended it
     if app.runs.started is not None:
         _say_what_goes_on(app.runs.started)
     return code

@@ -12,10 +12,13 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 from gpudoctor.collect.isolate import SOURCE_DEADLINE_S
+from gpudoctor.tui.options import Options
+from gpudoctor.tui.start import start
 from tests.fakes import FURTHER_SCENARIOS, SCENARIOS, environment
 from tests.slow_machines import in_time
 from tests.system.command import Run, assert_clean, bare_environment, gpudoctor
@@ -208,6 +211,20 @@ def test_the_bare_command_on_a_terminal_opens_the_dashboard_and_q_ends_it(tmp_pa
     os.write(master, b"q")
     _rest(master)
     assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0
+
+
+def test_a_screen_that_fell_over_is_no_success(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Fallen:
+        return_code, runs = 1, SimpleNamespace(started=None)
+
+        def __init__(self, *_: object) -> None:
+            pass
+
+        def run(self) -> None:
+            pass
+
+    monkeypatch.setattr("gpudoctor.tui.app.MonitorApp", Fallen)
+    assert start(Options(demo=True), None) == 70
 
 
 def test_a_terminal_is_given_back_when_the_dashboard_is_ended_by_a_signal(tmp_path: Path) -> None:

@@ -203,6 +203,14 @@ def test_a_lost_gpu_keeps_the_axes_of_its_plots() -> None:
     assert "slows at 89" in text
 
 
+def test_a_limit_of_no_watts_is_no_end_of_an_axis() -> None:
+    history, odd = History(), gpu(0, power=Power(draw_w=50.0, limit_w=0.0))
+    history.add(1.0, [odd])
+    text = "\n".join(text_of(line) for line in plot_lines(odd, history, 60, 120, 16))
+    assert "power, 0-500 W" in text
+    assert "50 W" in text
+
+
 def test_order_filter_and_tree() -> None:
     def pids(**how: object) -> list[int]:
         return [each.pid for _, each in arranged(PROCESSES, **{"sort": "gpu memory", **how})]  # type: ignore[arg-type]

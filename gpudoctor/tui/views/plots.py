@@ -59,9 +59,9 @@ def _scale(gpu: Gpu, name: str, limits: Limits) -> tuple[str, str, float]:
     if name == "kernel":
         return f"GPU {gpu.index} a kernel ran, 0-100 %", words.amount(gpu.utilization.gpu_percent, " %"), 100.0
     if name == "power":
-        limit = limits.power_w
-        top = WATTS_WHERE_NO_LIMIT_IS_TOLD if isinstance(limit, Missing) else limit
-        if isinstance(limit, Missing) and isinstance(gpu.power.draw_w, Missing):
+        limit = either(limits.power_w, 0.0)  # a limit of 0 W is none
+        top = limit if limit > 0 else WATTS_WHERE_NO_LIMIT_IS_TOLD
+        if limit <= 0 and isinstance(gpu.power.draw_w, Missing):
             return "power", words.UNKNOWN, top
         return f"power, 0-{top:.0f} W", words.amount(gpu.power.draw_w, " W"), top
     if name == "memory":
