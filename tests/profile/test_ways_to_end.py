@@ -74,9 +74,7 @@ def test_a_script_that_profiles_itself_keeps_its_own_trace_and_is_counted(tmp_pa
 
 
 @pytest.mark.tensorflow
-@pytest.mark.parametrize(
-    ("way", "steps"), [("spawned", [60]), pytest.param("forked", [60], marks=pytest.mark.long), ("launcher", [60, 60])]
-)
+@pytest.mark.parametrize(("way", "steps"), [("spawned", [60]), ("forked", [60]), ("launcher", [60, 60])])
 def test_training_in_a_child_is_seen(tmp_path: Path, way: str, steps: list[int]) -> None:
     ran = same(tmp_path, way) if way != "launcher" else run(tmp_path, with_tensorflow(), SCRIPT, way, options=())
     assert ran.code == 0

@@ -24,6 +24,7 @@ MOST_FILES = 64  # unread: nobody reads any more, 256 MiB are enough
 BEAT_S = 1.0  # policy: a kill loses at most two of these
 WRITE_WAIT_S = 1.0  # for another thread that writes
 MOST_QUEUED = 20_000
+LAST = -1000  # among multiprocessing's finalizers: behind those of the script
 
 ALWAYS = ("tables", "memory", "sampler", "windows")  # what beats without hooking anything
 
@@ -120,8 +121,15 @@ def ensure_beating() -> None:
         return
     process.beating = True
     atexit.register(end)  # once more: what is registered last runs first, before TensorFlow takes anything down
-    for each in (_begin_to_beat, *on_start):
+    for each in (_end_with_a_child, _begin_to_beat, *on_start):
         quietly(each)
+
+
+def _end_with_a_child() -> None:
+    """In a child that multiprocessing forked: it ends by `os._exit`, past `atexit`, but behind finalizers of its own."""
+    util, process = sys.modules.get("multiprocessing.util"), sys.modules.get("multiprocessing.process")
+    if util is not None and process is not None and process.parent_process() is not None:
+        util.Finalize(None, end, exitpriority=LAST)
 
 
 def _begin_to_beat() -> None:
