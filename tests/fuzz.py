@@ -24,6 +24,7 @@ from gpudoctor.diagnose import registry
 from gpudoctor.diagnose.engine import diagnose
 from gpudoctor.diagnose.from_text import judge_text, overlaid
 from gpudoctor.errors import SnapshotError, UsageError
+from gpudoctor.logs.accepted import refuse_what_is_not_understood
 from gpudoctor.logs.facts import snapshot_of
 from gpudoctor.logs.intake import events_in
 from gpudoctor.logs.stated import KEYS, read_facts
@@ -129,9 +130,9 @@ def judge_machine(data: bytes, text: bytes) -> None:
 
 
 def judge_word(word: str) -> None:
-    """Read a word as a fact."""
+    """Read a word as a fact, as strictly as one that is typed."""
     try:
-        read_facts([word])
+        refuse_what_is_not_understood(read_facts([word]))
     except UsageError as error:
         refuse_if_obeyed(str(error))
 
@@ -165,9 +166,11 @@ def fuzz(kind: str, count: int, *, repeatable: bool = False) -> None:
         timed(judge_machine, data, text)
 
     @rules
-    @given(st.text(max_size=80))
-    def of_facts(word: str) -> None:
+    @given(st.text(max_size=80), facts)
+    def of_facts(word: str, told: dict[str, str]) -> None:
         timed(judge_word, word)
+        for key, value in told.items():
+            timed(judge_word, f"{key}={value}")
 
     {"logs": of_logs, "snapshots": of_snapshots, "facts": of_facts}[kind]()
 
