@@ -48,7 +48,7 @@ def release_in_use(snapshot: Snapshot) -> Release:
 
 def _stated(snapshot: Snapshot) -> Mapping[str, str]:
     events = snapshot.log.events if snapshot.log is not None else ()
-    return next((each.values for each in events if each.kind == "stated"), {})
+    return next((each.values for each in events if each.kind == "stated"), dict[str, str]())
 
 
 def _keras(snapshot: Snapshot, tensorflow: str) -> str:

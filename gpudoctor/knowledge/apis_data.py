@@ -217,6 +217,18 @@ APIS: tuple[Api, ...] = (
         older=(Form(since="1.13", text="tf.data.experimental.AUTOTUNE"), Form(since="1.4", text="os.cpu_count()")),
     ),
     Api(
+        name="image.resize",
+        pattern=r"tf\.image\.resize\(",
+        since=TF_2,
+        older=(Form(since="1.0", text="tf.image.resize_images("),),
+    ),
+    Api(
+        name="image.extract_patches",
+        pattern=r"tf\.image\.extract_patches",
+        since=TF_2,
+        older=(Form(since="1.0", text="tf.extract_image_patches"),),
+    ),
+    Api(
         name="output_signature",
         pattern=r"output_signature=signature",
         since="2.4",

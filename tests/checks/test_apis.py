@@ -11,7 +11,7 @@ from gpudoctor.knowledge import apis
 from gpudoctor.knowledge.apis import Release
 from gpudoctor.knowledge.apis_data import APIS
 from gpudoctor.model.finding import Fix
-from tests.checks.test_contract import _all_fixes
+from tests.checks.test_contract import all_fixes
 
 # What TensorFlow 1.4 to 2.21 and Keras 2 and 3 all have (eager code counts as 2.x: nobody is told to write it for 1.x).
 ALWAYS = frozenset(
@@ -42,7 +42,7 @@ ERAS = (
 @cache
 def fixes() -> dict[str, Fix]:
     """Return the fixes of all checks that name something of TensorFlow or Keras."""
-    return {name: fix for name, fix in _all_fixes().items() if NAMED.search(fix.text)}
+    return {name: fix for name, fix in all_fixes().items() if NAMED.search(fix.text)}
 
 
 def test_the_checks_have_such_fixes() -> None:

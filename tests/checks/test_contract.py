@@ -192,7 +192,7 @@ def test_a_threshold_has_a_name_a_meaning_a_source_and_a_default_within_its_boun
         assert each.source
 
 
-def _all_fixes() -> dict[str, Fix]:
+def all_fixes() -> dict[str, Fix]:
     fixes = {f"{name}.{fix.id}": fix for name, module in MODULES.items() for fix in _of(Fix, module)}
     for module, check in CHECKS.values():
         for finding in judge(check, _case(module).fires).findings:
@@ -201,14 +201,14 @@ def _all_fixes() -> dict[str, Fix]:
 
 
 def test_every_fix_fits_its_row_and_repeats_no_false_claim() -> None:
-    for name, fix in _all_fixes().items():
+    for name, fix in all_fixes().items():
         assert len(fix.title) <= MAX_FIX_TITLE, name
         assert claims.asserted(f"{fix.title}. {fix.text}. {fix.gain.basis}") == (), name
 
 
 def test_a_fix_that_installs_a_release_says_which_beside_its_text() -> None:
     telling = 0
-    for name, fix in _all_fixes().items():
+    for name, fix in all_fixes().items():
         named = set(INSTALLED.findall(fix.text))
         assert named <= {fix.release}, name
         telling += len(named)
@@ -217,7 +217,7 @@ def test_a_fix_that_installs_a_release_says_which_beside_its_text() -> None:
 
 def test_every_command_is_sound_shell_and_sound_python() -> None:
     bash = shutil.which("bash") or pytest.skip("needs bash to parse commands")
-    for name, fix in _all_fixes().items():
+    for name, fix in all_fixes().items():
         assert fix.action in {"command", "diff", "setting", "manual"}, name
         if fix.action != "command":
             continue

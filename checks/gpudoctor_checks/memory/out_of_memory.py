@@ -23,7 +23,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from gpudoctor.sdk import Evidence, Finding, Gpus, Log, LogEvent, Severity, Trial, check
+from gpudoctor.sdk import Finding, Gpus, Log, LogEvent, Trial, check
 from gpudoctor_checks.memory.dump_need import from_dump, sizes
 from gpudoctor_checks.memory.fragmentation import FEWER_SHAPES, USE_ASYNC
 from gpudoctor_checks.memory.growth_said import GROW
@@ -31,7 +31,6 @@ from gpudoctor_checks.memory.host_shortage import model_on_host, of_the_host
 from gpudoctor_checks.memory.memory_limit import beside_another, reserve
 from gpudoctor_checks.memory.memory_remedies import FREE_GPU, MEASURE, ON_CPU, SMALLER_EXAMPLES, WHO, WITHOUT_XLA
 from gpudoctor_checks.memory.oom_events import (
-    SHARED,
     SLIVER_BYTES,
     held_before,
     number,
@@ -40,8 +39,9 @@ from gpudoctor_checks.memory.oom_events import (
     one_example,
 )
 from gpudoctor_checks.memory.shared_board import for_board, on_board
+from gpudoctor_checks.memory.shared_gpu import by_word
 from gpudoctor_checks.memory.ways_out import ways
-from gpudoctor_checks.said import events, first, log_finding, stated, unproven, weigh_program
+from gpudoctor_checks.said import events, first, log_finding, unproven, weigh_program
 
 SAID_SHARED = 0.5
 OF_BATCHES = frozenset({"smaller-batch", "gradient-accumulation"})
@@ -74,7 +74,7 @@ def _by_lines(log: Log, gpus: Gpus | None, baseline: Trial | None) -> Iterator[F
     lines = (*dumps, *device, *copies, *tensors, *bare)
     slices = events(log, "slices_on_device")
     if not lines and not slices:
-        yield from _shared(log, baseline)
+        yield from by_word(log, baseline)
         return
     xla = [each for each in device if each.values.get("why") == "xla_code"]
     arrays = [each for each in dumps if one_array(each)]
@@ -103,22 +103,6 @@ def _by_lines(log: Log, gpus: Gpus | None, baseline: Trial | None) -> Iterator[F
         yield _in_pieces((*dumps, *events(log, "bfc_garbage_collection")), baseline)
     else:
         yield _too_large(lines, dumps, tensors, baseline)
-
-
-def _shared(log: Log, trial: Trial | None) -> Iterator[Finding]:
-    """Judge a text in which no memory runs out, but another process on the same GPU is spoken of."""
-    if SHARED.search(stated(log, "other")):
-        yield log_finding(
-            "Another process, by what is said, uses the same GPU, and an idle one keeps its memory.",
-            weigh_program(SAID_SHARED, trial),
-            (),
-            FREE_GPU,
-            GROW,
-            cause="other-process",
-            know=WHO,
-            severity=Severity.WARNING,
-            more=(Evidence(label="said", value=stated(log, "other")[:120], source="stated"),),
-        )
 
 
 def _in_pieces(lines: tuple[LogEvent, ...], trial: Trial | None) -> Finding:
