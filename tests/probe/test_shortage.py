@@ -82,7 +82,7 @@ def climbed(monkeypatch: pytest.MonkeyPatch, error: BaseException) -> tuple[dict
     monkeypatch.setattr(child_ladder, "_on_device", refuse)
     bench: Any = SimpleNamespace(tf=SimpleNamespace(errors=SimpleNamespace(OpError=OpError)))
     network: Any = None
-    return child_ladder._climb(bench, network, (32, 64))
+    return child_ladder._climb(bench, network, (32, 64))  # pyright: ignore[reportPrivateUsage]
 
 
 def test_the_ladder_ends_at_a_shortage_of_any_name(monkeypatch: pytest.MonkeyPatch) -> None:

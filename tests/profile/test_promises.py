@@ -24,10 +24,11 @@ COST_S = 0.018  # of the serial map, in steps of 20 ms that wait for 16 of them
 def parallel_map(**machine: Any) -> Change:
     """Return what a parallel map is said to bring on such a machine."""
     steps = make_steps(waits=0.8)
+    given: dict[str, Any] = {"cores": 8, "cores_used": 1.1, **machine}
     found = with_changes(
         make_pipeline(batch_s=COST_S),
         steps,
-        MachineOverTime(**{"cores": 8, "cores_used": 1.1, **machine}),
+        MachineOverTime(**given),
         make_settings(),
         1,
     )
