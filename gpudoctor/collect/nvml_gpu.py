@@ -268,5 +268,8 @@ def _processes(device: Device, describe: Describe) -> Maybe[tuple[GpuProcess, ..
     rows: list[tuple[int, int | None, HolderKind]] = [(pid, used, "compute") for pid, used in compute]
     if not isinstance(drawing, Missing):
         known = {pid for pid, _ in compute}
-        rows += [(pid, used, "graphics") for pid, used in drawing if pid not in known]
+        drawn: list[tuple[int, int | None, HolderKind]] = [
+            (pid, used, "graphics") for pid, used in drawing if pid not in known
+        ]
+        rows += drawn
     return tuple(describe(pid, kind, UNAVAILABLE if used is None else used) for pid, used, kind in rows)

@@ -36,10 +36,10 @@ def collect_scheduler(environ: Mapping[str, str] | None = None) -> Scheduler:
 
 def _installed(path: str) -> SchedulerKind:
     folders = [folder for folder in path.split(os.pathsep) if folder]
-    return next(
-        (kind for kind, command in COMMANDS if any(os.access(f"{folder}/{command}", os.X_OK) for folder in folders)),
-        "none",
-    )
+    for kind, command in COMMANDS:
+        if any(os.access(f"{folder}/{command}", os.X_OK) for folder in folders):
+            return kind
+    return "none"
 
 
 def _granted_to_pod(environ: Mapping[str, str]) -> Maybe[int]:

@@ -35,7 +35,7 @@ def demo_session() -> Session:
     linecache.cache[SOURCE] = (len(source), None, source.splitlines(keepends=True), SOURCE)
     members: dict[str, Any] = codec.loads((DEMO / "session.json").read_bytes())
     session = codec.typed(members, Session)
-    gpu = (demo_snapshot().gpus or ())[OWN_GPU]
+    gpu = tuple(demo_snapshot().gpus or ())[OWN_GPU]
     return replace(session, gpu_samples=tuple(_gpu_samples(gpu, session.started_at)))
 
 

@@ -213,10 +213,11 @@ def told_by_page(lines: list[str]) -> tuple[str | None, ...]:
 
 
 ANSWERS = ("2.15", "linux", "3.10.12", "12.2", "8.9", "RTX 4090 24GB")
-MARKED = FORM.format(tf="2.15", cuda="CUDA 12.2, cuDNN 8.9", gpu="RTX 4090 24GB").replace(
-    "3.11(Microsoft Store)", "3.10.12"
+MARKED = (
+    FORM.format(tf="2.15", cuda="CUDA 12.2, cuDNN 8.9", gpu="RTX 4090 24GB")
+    .replace("3.11(Microsoft Store)", "3.10.12")
+    .replace("Windows 11 24h2", "Linux Ubuntu 22.04")
 )
-MARKED = MARKED.replace("Windows 11 24h2", "Linux Ubuntu 22.04")
 
 
 @pytest.mark.parametrize(

@@ -29,9 +29,10 @@ UNCOUNTED = "importlib_bootstrap_"
 def hide(wrapper: F, original: Any) -> F:
     """Return the wrapper, its code under a name beside the original's file."""
     own: Any = wrapper
-    theirs = getattr(original, "__code__", None)
+    theirs: Any = getattr(original, "__code__", None)
     if theirs is not None and hasattr(own.__code__, "replace"):
-        folder, name = os.path.split(theirs.co_filename)
+        place: str = theirs.co_filename
+        folder, name = os.path.split(place)
         file = os.path.join(folder, UNCOUNTED + name)
         own.__code__ = own.__code__.replace(co_filename=file)
         codes.add(own.__code__)
