@@ -78,7 +78,7 @@ class _Endless(io.RawIOBase):
 @pytest.mark.parametrize("block", [b"100/100 - 1s - loss: 0.3\n" * 8000, b"x" * 200_000], ids=["lines", "one line"])
 def test_memory_does_not_grow_with_the_text(block: bytes) -> None:
     tracemalloc.start()
-    for _ in events_in(_Endless(block, 200)):  # type: ignore[arg-type]  # only `read` is used
+    for _ in events_in(_Endless(block, 120)):  # type: ignore[arg-type]  # only `read` is used
         pass
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()

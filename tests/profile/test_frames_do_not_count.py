@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import re
 import sys
+from functools import partial
 from pathlib import Path
 
 import pytest
 
-from tests.profile.launched import plain, run, script, with_tensorflow
+from tests.profile.launched import Ran, plain, run, script, with_tensorflow
+from tests.side_by_side import together
 
 PYTHON = sys.executable
 SCRIPT = str(Path(__file__).parent / "scripts" / "warns_by_stack_level.py")
@@ -25,9 +27,17 @@ def constant(text: bytes) -> list[str]:
     return VARYING.sub(b"", text).decode().splitlines()
 
 
+@pytest.fixture(scope="module")
+def warned(tmp_path_factory: pytest.TempPathFactory) -> tuple[Ran, Ran]:
+    """Return the script that warns, alone and watched."""
+    folder, python = tmp_path_factory.mktemp("warns"), with_tensorflow()
+    watched, alone = together(partial(run, folder, python, SCRIPT), partial(plain, folder, python, SCRIPT))
+    return alone, watched
+
+
 @pytest.mark.tensorflow
-def test_warnings_below_every_hook_name_the_same_lines_at_every_stack_level(tmp_path: Path) -> None:
-    alone, watched = plain(tmp_path, with_tensorflow(), SCRIPT), run(tmp_path, with_tensorflow(), SCRIPT)
+def test_warnings_below_every_hook_name_the_same_lines_at_every_stack_level(warned: tuple[Ran, Ran]) -> None:
+    alone, watched = warned
     assert alone.err.endswith(b"ended\n"), alone.err.decode()[-3000:]
     assert alone.err.count(b"UserWarning: ") > 13 * 5
     assert constant(watched.err) == constant(alone.err)
@@ -35,9 +45,9 @@ def test_warnings_below_every_hook_name_the_same_lines_at_every_stack_level(tmp_
 
 
 @pytest.mark.tensorflow
-def test_tensorflow_itself_warns_by_stack_level_where_the_recorder_hooks(tmp_path: Path) -> None:
+def test_tensorflow_itself_warns_by_stack_level_where_the_recorder_hooks(warned: tuple[Ran, Ran]) -> None:
     """The seed of a function around a map: the one warning of tf.data that names its caller's caller (TensorFlow 2.12 on)."""
-    err = run(tmp_path, with_tensorflow(), SCRIPT).err
+    err = warned[1].err
     assert b"from outer graph might be getting used by function" in err
 
 
@@ -100,7 +110,7 @@ def test_a_traceback_that_the_script_catches_and_prints_is_the_same(tmp_path: Pa
     if asked.out != b"True\n":
         pytest.skip("before Python 3.11 a frame cannot be taken out of a traceback on its way")
     name = script(tmp_path, CATCHES)
-    alone, watched = (each(tmp_path, python, name) for each in (plain, run))
+    watched, alone = together(partial(run, tmp_path, python, name), partial(plain, tmp_path, python, name))
     assert alone.err.count(b"Traceback (most recent call last)") >= 11
     assert constant(watched.err) == constant(alone.err)
 
