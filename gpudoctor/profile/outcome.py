@@ -31,7 +31,8 @@ def _remarks(session: Session) -> Iterator[str]:
     if all(isinstance(each.tensorflow_version, Missing) for each in session.processes):
         yield f"{script_of(session.command)} never imported TensorFlow; there is nothing to profile"
     elif not session.trained:
-        yield "TensorFlow was imported, but no training step was seen"
+        why = next((f": {each.limits[0]}" for each in session.processes if each.limits), "")
+        yield f"TensorFlow was imported, but no training step was seen{why}"
     faults = [each for each in session.events if each.kind == "agent_fault"]
     if faults:
         yield f"{len(faults)} parts of the recording failed and are missing ({faults[0].text})"

@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import TypeVar
 
 from gpudoctor.model.missing import Missing
-from gpudoctor.model.run import Run, RunEvent, Settings
+from gpudoctor.model.run import Pipeline, Run, RunEvent, Settings, StepTimes
 from gpudoctor.model.session import Session
 from gpudoctor.profile.breakdown import WindowShare, step_times
 from gpudoctor.profile.calls import calls, settings, tracings
@@ -51,6 +51,7 @@ def analyse(session: Session, windows: Sequence[WindowShare] = (), read: Read = 
     found = _known(unknown, "pipeline", pipeline(session, loop, read))
     return replace(
         run,
+        limits=(*run.limits, *_unseen_costs(found, times)),
         steps=times,
         pipeline=None if found is None else with_changes(found, times, machine, force, around.epochs),
         hot_lines=lines,
@@ -70,6 +71,16 @@ def _known(unknown: dict[str, str], name: str, value: T | Missing) -> T | None:
         unknown[name] = value.reason
         return None
     return value
+
+
+def _unseen_costs(found: Pipeline | None, times: StepTimes) -> tuple[str, ...]:
+    """Return what is missing of a pipeline that matters: without it a slow stage that holds no Python has no name."""
+    matters = times.input_class in {"moderately", "highly"}
+    return (
+        (f"what each stage of the tf.data pipeline costs: {found.unknown}",)
+        if found and found.unknown and matters
+        else ()
+    )
 
 
 def _frame(session: Session, loop: Loop | None) -> Run:

@@ -27,3 +27,9 @@ def test_each_stage_before_the_first_step_has_its_words() -> None:
 
 def test_a_run_that_trains_has_no_remark() -> None:
     assert remarks(replace(BEGUN, outcome="running")) == ()
+
+
+def test_a_run_without_steps_says_what_kind_of_training_is_not_seen() -> None:
+    (process,) = WHOLE.processes
+    sessions = replace(WHOLE, outcome="ended", processes=(replace(process, limits=("it runs TensorFlow 1 graphs",)),))
+    assert remarks(sessions)[0] == "TensorFlow was imported, but no training step was seen: it runs TensorFlow 1 graphs"

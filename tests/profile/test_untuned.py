@@ -55,6 +55,18 @@ def test_a_prefetch_and_a_parallel_map_that_nobody_asked_for_are_advised() -> No
     assert "unknown cost" in parallel.basis
 
 
+def test_a_pipeline_whose_costs_are_unknown_says_so_at_the_end_of_the_report() -> None:
+    rows = [(float(second), 50 * second, 0.5 * second) for second in range(40)]
+    iterator = IteratorRecord(
+        process=PROCESS, iterator=1, label="fit", unknown="this TensorFlow has no get_model_proto"
+    )
+    waits = replace(session(loop(), steps=readings(*rows)), iterators=(iterator,))
+    said = "what each stage of the tf.data pipeline costs: this TensorFlow has no get_model_proto"
+    assert said in analyse(waits, read=_nothing).limits
+    quick = replace(waits, steps=readings(*((at, count, 0.001 * at) for at, count, _ in rows)))
+    assert analyse(quick, read=_nothing).limits == ()
+
+
 def test_what_was_asked_for_is_not_advised() -> None:
     assert kinds(pipeline("from_tensor_slices", "map", "batch", "prefetch", num_parallel_calls=-1)) == []
 

@@ -83,6 +83,13 @@ def test_training_in_a_child_is_seen(tmp_path: Path, way: str, steps: list[int])
 
 
 @pytest.mark.tensorflow
+def test_training_in_sessions_of_tensorflow_1_is_said_to_be_unseen(tmp_path: Path) -> None:
+    ran = same(tmp_path, "sessions")
+    assert ran.code == 0
+    assert "no training step was seen: it runs TensorFlow 1 graphs in sessions" in " ".join(told(ran).split())
+
+
+@pytest.mark.tensorflow
 def test_a_child_whose_environment_was_cleared_is_named(tmp_path: Path) -> None:
     ran = same(tmp_path, "launcher_that_clears")
     assert ran.code == 0

@@ -1,4 +1,7 @@
-"""TensorFlow is imported: note versions and the time it took; nothing is called that could initialise a device."""
+"""TensorFlow is imported: note versions and the time it took, and at the end whether it was used in a way that nothing here sees.
+
+Nothing is called that could initialise a device.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +9,9 @@ import sys
 import time
 from typing import Any
 
-from . import core
+from . import core, tables
+
+SESSIONS = "it runs TensorFlow 1 graphs in sessions, whose steps are not recorded"
 
 
 def hook(module: Any) -> None:
@@ -20,3 +25,12 @@ def hook(module: Any) -> None:
         argv=[str(each) for each in getattr(sys, "argv", [])],
     )
     core.flush()
+
+
+def _end() -> None:
+    context = tables.loaded("eager.context")
+    if context is not None and not context.executing_eagerly():
+        core.emit("processes", limits=[SESSIONS])
+
+
+core.before_end.append(_end)

@@ -34,6 +34,18 @@ def never_trains():
     print(tf.reduce_sum(tf.ones(3)).numpy())
 
 
+def sessions():
+    import tensorflow.compat.v1 as tf
+
+    tf.disable_v2_behavior()
+    weight = tf.get_variable("weight", (8, 1))
+    step = tf.train.GradientDescentOptimizer(0.1).minimize(tf.reduce_sum(weight**2))
+    with tf.Session() as session:
+        session.run(tf.global_variables_initializer())
+        for _ in range(20):
+            session.run(step)
+
+
 def profiles_itself():
     import tensorflow as tf
 
