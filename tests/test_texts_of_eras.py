@@ -83,6 +83,7 @@ def test_a_bare_303_ranks_what_is_possible_and_says_what_decides() -> None:
         (("container=docker", "os=wsl"), "container-no-gpu", "give-container-gpu"),
         (("container=none",), "kernel-module-not-loaded", "load-driver"),
         (("os=windows",), "kernel-module-not-loaded", "load-driver"),
+        (("os=windows", "driver=572.16"), "kernel-module-not-loaded", "load-driver"),
         (("os=wsl",), "wsl-libcuda", "wsl-libcuda-first"),
         (("driver=535",), "container-no-gpu", "give-container-gpu"),
         (("driver=535", "container=none", "os=linux"), "missing-cuda-libs", "loader-finds-libcuda"),
@@ -100,6 +101,7 @@ def test_facts_decide_among_the_causes_of_303(facts: tuple[str, ...], cause: str
 def test_on_windows_nobody_is_told_to_look_into_folders_of_linux() -> None:
     shown = repr(judged(BARE, "os=windows"))
     assert "/dev/dxg" not in shown
+    assert "installed only in part" in repr(judged(BARE, "os=windows", "driver=572.16"))
     assert "for Windows" in shown
 
 

@@ -55,3 +55,14 @@ def test_a_gpu_that_fell_off_the_bus_explains_cuinit_and_the_module_is_not_blame
     lost = replace(CASE.fires, kernel=Kernel(xids=(XidEvent(code=79),)))
     verdict = judge(cannot_start, lost)
     assert (verdict.findings, verdict.reason) == ((), "does not apply: the kernel log says that a GPU fell off the bus")
+
+
+def test_a_number_without_a_rule_of_its_own_is_told_by_its_meaning() -> None:
+    finding = found(cannot_start, "failed call to cuInit: CUDA_ERROR_NOT_PERMITTED: operation not permitted")
+    assert (finding.cause, finding.fixes[0].id) == ("cuda-init-failed", "read-nvidia-kernel-lines")
+    assert "800" in finding.summary
+
+
+def test_a_stub_on_a_machine_is_a_folder_on_the_path() -> None:
+    finding = found(cannot_start, "cuInit: UNKNOWN ERROR (34)", container="none")
+    assert (finding.cause, finding.fixes[0].id) == ("missing-cuda-libs", "drop-cuda-stubs")

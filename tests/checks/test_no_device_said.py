@@ -46,3 +46,20 @@ def test_a_libcuda_that_finds_no_module_is_a_driver_half_there() -> None:
         "kernel driver does not appear to be running on this host (x): /proc/driver/nvidia/version does not exist",
     )
     assert (finding.cause, finding.fixes[0].id) == ("kernel-module-not-loaded", "load-driver")
+
+
+def test_a_loaded_driver_without_a_node_is_a_container_or_a_node_that_nobody_made() -> None:
+    lines = (
+        "failed call to cuInit: CUDA_ERROR_NO_DEVICE: no CUDA-capable device is detected",
+        "no NVIDIA GPU device is present: /dev/nvidia0 does not exist",
+    )
+    assert found(no_device, *lines).cause == "container-no-gpu"
+    outside = found(no_device, *lines, container="none")
+    assert (outside.cause, outside.fixes[0].id) == ("uvm-not-ready", "renew-uvm")
+
+
+def test_no_libcuda_where_the_kernel_tells_its_driver_is_no_missing_driver() -> None:
+    lines = ("failed call to cuInit: UNKNOWN ERROR (303)", "kernel reported version is: 535.104.5")
+    assert found(no_device, *lines).cause == "container-no-gpu"
+    outside = found(no_device, *lines, container="none")
+    assert (outside.cause, outside.fixes[0].id) == ("missing-cuda-libs", "loader-finds-libcuda")

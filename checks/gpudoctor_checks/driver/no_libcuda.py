@@ -32,6 +32,7 @@ KNOWN = {
     WSL: "WSL's own libcuda is not the one that is found.",
     LOADER: "The driver is there, but the loader does not find its libcuda.",
 }
+HALF_THERE = "The driver's own libcuda (nvcuda.dll on Windows) is not found: it is installed only in part."
 LIKELIEST_OF_ALL = {
     DRIVER: "libcuda is not found, and nothing tells why; likeliest: no NVIDIA driver is installed.",
     CONTAINER: "libcuda is not found though the driver is there; likeliest: a container without the GPU.",
@@ -61,7 +62,8 @@ def without_libcuda(log: Log, host: Host | None, driver: Driver | None) -> tuple
     weights = _weights(log, host, driver)
     ordered = sorted(weights.items(), key=lambda each: -each[1])
     best = ordered[0][1]
-    words = [KNOWN if best > LIKELIEST else LIKELIEST_OF_ALL, *(OTHERWISE for _ in ordered)]
+    known = {**KNOWN, DRIVER: HALF_THERE} if _is_told(driver) else KNOWN
+    words = [known if best > LIKELIEST else LIKELIEST_OF_ALL, *(OTHERWISE for _ in ordered)]
     return tuple(
         Suspect(cause=cause, weight=weight, summary=text[cause], fix=_fix(cause, log, host))
         for (cause, weight), text in zip(ordered, words, strict=False)
@@ -75,6 +77,10 @@ def from_windows(log: Log, host: Host | None) -> bool:
     )
 
 
+def _is_told(driver: Driver | None) -> bool:
+    return driver is not None and not isinstance(driver.version, Missing)
+
+
 def _weights(log: Log, host: Host | None, driver: Driver | None) -> dict[str, float]:
     inside, known_outside = container_of(host), outside(host)
     if inside:
@@ -83,7 +89,7 @@ def _weights(log: Log, host: Host | None, driver: Driver | None) -> dict[str, fl
         return {DRIVER: LIKELY}
     may_be_wsl = host is None or isinstance(host.wsl, Missing)
     elsewhere = WSL if may_be_wsl else LOADER
-    told = driver is not None and not isinstance(driver.version, Missing)
+    told = _is_told(driver)
     loaded = any("kernel" in each.values for each in events(log, "driver_reported"))
     if first(log, "no_device_node") is not None:
         return {LOADER: LIKELIEST} if known_outside else {CONTAINER: LIKELY, LOADER: LEAST}
