@@ -44,3 +44,12 @@ def test_growth_of_some_gpus_only_is_growth_of_none() -> None:
 def test_cudnn_that_fails_in_a_recurrent_layer_is_unsure() -> None:
     finding = found(no_memory_left, "Internal: Failed to call ThenRnnForward with model config: [rnn_mode]: 2, 0, 0")
     assert (finding.cause, finding.fixes[0].id, finding.confidence < 0.5) == ("no-growth", "memory-growth", True)
+
+
+def test_a_forked_process_wants_to_be_spawned() -> None:
+    for line in (
+        "F cuda_driver.cc:148] Failed setting context: CUDA_ERROR_NOT_INITIALIZED: initialization error",
+        "could not retrieve CUDA device count: CUDA_ERROR_NOT_INITIALIZED: initialization error",
+    ):
+        finding = found(no_memory_left, line)
+        assert (finding.cause, finding.fixes[0].id) == ("early-allocation", "spawn-processes")

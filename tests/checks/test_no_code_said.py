@@ -42,3 +42,8 @@ def test_cublas_older_than_the_gpu_is_no_lack_of_memory() -> None:
 def test_on_a_gpu_that_the_release_knows_the_same_words_mean_memory() -> None:
     assert nothing(cannot_run, GEMM, gpu="RTX 2080", tf="1.15.2")
     assert found(no_memory_left, GEMM, gpu="RTX 2080", tf="1.15.2").cause == "no-growth"
+
+
+def test_words_without_a_name_mean_a_driver_too_old_for_the_ptx() -> None:
+    finding = found(cannot_run, "CUDA error: the provided PTX was compiled with an unsupported toolchain.")
+    assert finding.cause == "driver-too-old"

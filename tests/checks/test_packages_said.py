@@ -147,3 +147,10 @@ def test_a_file_of_a_newer_keras_3_wants_that_keras() -> None:
 
 def test_names_that_are_gone_are_not_told_as_numpy_2() -> None:
     assert "NumPy 2" not in found(clash, "AttributeError: module 'numpy' has no attribute 'object'.").summary
+
+
+def test_a_system_older_than_the_wheel_is_told_from_a_missing_tensorflow() -> None:
+    line = "ImportError: {}: version `{}' not found (required by tensorflow/python/_pywrap_tensorflow_internal.so)"
+    old = found(clash, line.format("/lib64/libc.so.6", "GLIBC_2.27"), "Failed to load the native TensorFlow runtime.")
+    assert (old.cause, old.fixes[0].id) == ("dependency-misfit", "newer-glibc")
+    assert found(clash, line.format("/usr/lib/libstdc++.so.6", "GLIBCXX_3.4.29")).fixes[0].id == "newer-libstdcxx"

@@ -94,3 +94,10 @@ def test_on_windows_the_other_python_is_started_as_windows_starts_it() -> None:
     finding = found(no_wheel, "PS C:\\work> pip install tensorflow", line, python="3.13.0")
 
     assert finding.fixes[0].text == 'py -3.11 -m venv tf && tf\\Scripts\\pip install "tensorflow"'
+
+
+def test_the_empty_package_of_the_old_name_is_replaced() -> None:
+    line = 'The "tensorflow-gpu" package has been removed!'
+    finding = found(no_wheel, line)
+    assert (finding.cause, finding.fixes[0].id) == ("python-tf-wheel", "install-tensorflow")
+    assert found(no_wheel, line, os="Windows 11").fixes[0].id == "install-in-wsl"

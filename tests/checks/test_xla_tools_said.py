@@ -39,3 +39,9 @@ def test_the_compiler_is_of_the_cuda_that_the_release_is_built_for(tf: str, fix:
     finding = found(lacking, "InternalError: libdevice not found at ./libdevice.10.bc", tf=tf)
     assert finding.fixes[0].id == fix
     assert text in finding.fixes[0].text
+
+
+def test_only_ptxas_missing_before_cuda_11_or_on_windows_needs_no_libdevice() -> None:
+    line = "OP_REQUIRES failed at xla_ops.cc:489 : Not found: ./bin/ptxas not found"
+    for facts in ({"tf": "1.15"}, {"tf": "2.10", "os": "windows"}):
+        assert [each.id for each in found(lacking, line, **facts).fixes] == ["ptxas-of-toolkit"]

@@ -174,6 +174,13 @@ LIBRARIES: tuple[Expected, ...] = (
 
 DEVICES: tuple[Expected, ...] = (
     ("cudaCheckError() failed : invalid device ordinal", "device_number", {}),
+    ("Failed setting context: CUDA_ERROR_NOT_INITIALIZED: initialization error", "forked_after_cuda", {}),
+    ("RuntimeError: Cannot re-initialize CUDA in forked subprocess. To use CUDA with", "forked_after_cuda", {}),
+    (
+        "RuntimeError: CUDA error: the provided PTX was compiled with an unsupported toolchain.",
+        "cuda_error",
+        {"name": "CUDA_ERROR_UNSUPPORTED_PTX_VERSION"},
+    ),
     (
         "InvalidArgumentError: Invalid device ordinal value (1). Valid range is [0, 0].",
         "gpu_skipped",

@@ -90,6 +90,7 @@ COMPILER: tuple[Expected, ...] = (
     ("Loaded PTX assembler is too old for sm_120.", "ptxas_too_old", {}),
     ("Couldn't get ptxas version string: INTERNAL: Couldn't invoke ptxas --version", "ptxas_missing", {}),
     ("Failed to launch ptxas", "ptxas_missing", {}),
+    ("OP_REQUIRES failed at xla_ops.cc:489 : Not found: ./bin/ptxas not found", "ptxas_missing", {}),
     ("No PTX compilation provider is available. Neither ptxas/nvlink nor nvjtlink is available.", "ptxas_missing", {}),
     ("Can't find ptxas binary in ${CUDA_DIR}/bin.  Will back to the GPU driver", "ptxas_missing", {}),
     ("Can't find libdevice directory ${CUDA_DIR}/nvvm/libdevice. This may result in", "libdevice_missing", {}),

@@ -44,6 +44,21 @@ ON_WINDOWS = command(
     why="XLA also looks in the folder it is started in; XLA_FLAGS takes no path with spaces",
     minutes=1,
 )
+PTXAS_OF_TOOLKIT = command(
+    "ptxas-of-toolkit",
+    "Point XLA at the CUDA that has ptxas",
+    'export XLA_FLAGS="--xla_gpu_cuda_data_dir=$(dirname "$(dirname "$(find "${CONDA_PREFIX:-/usr/local/cuda}" /usr/local/cuda* -name ptxas'
+    ' 2>/dev/null | head -n 1)")")"  # none is found: install the toolkit of this CUDA',
+    why="XLA looks for bin/ptxas below that folder",
+    minutes=2,
+)
+PTXAS_ON_WINDOWS = command(
+    "ptxas-of-toolkit",
+    "Put the CUDA that has ptxas on PATH",
+    'set "PATH=%CUDA_PATH%\\bin;%PATH%"',
+    why="XLA starts ptxas.exe from there; without it the driver compiles",
+    minutes=1,
+)
 FULL_IMAGE = by_hand(
     "image-with-ptxas",
     "Use an image that has ptxas",
@@ -67,4 +82,6 @@ def tools_for(
     """Return where libdevice and ptxas come from, for who trains with conda, pip or on Windows."""
     conda = stated(log, "conda") == "yes" or (python is not None and either(python.manager, "") == "conda")
     tools = ON_WINDOWS if on_windows(host) else CONDA_NVCC if conda else _of_release(tensorflow)
+    if only_ptxas and tools.id == COPY_HERE.id:  # libdevice is there
+        tools = PTXAS_ON_WINDOWS if on_windows(host) else PTXAS_OF_TOOLKIT
     return (FULL_IMAGE, tools) if only_ptxas and container_of(host) else (tools,)

@@ -36,6 +36,12 @@ GROW_FIRST = change(
     "for gpu in tf.config.list_physical_devices('GPU'): tf.config.experimental.set_memory_growth(gpu, True)  # right after the import",
     why="later it raises an error or does nothing",
 )
+SPAWN = change(
+    "spawn-processes",
+    "Start processes anew instead of forking",
+    "multiprocessing.set_start_method('spawn')  # before TensorFlow is touched; Keras: use_multiprocessing=False, or no tf.* in the generator",
+    why="CUDA does not live through fork()",
+)
 RUNNING = 0.45  # policy: a cuDNN of another release, a faulty kernel and a bad sequence length print the same
 SEE_CUDNN = "python -m pip list | grep -i cudnn; nvidia-smi --query-gpu=memory.used,memory.total --format=csv"
 OTHER_FAULT = ("cudnn_mismatch", "driver_too_old", "cuinit_failed", "cudnn_arch")
@@ -64,6 +70,10 @@ def no_memory_left(
         *events(log, "handle_failed"),
         *(each for each in events(log, "cudnn_init_failed") if "not found" not in each.text),
     ]
+    if forked := events(log, "forked_after_cuda"):
+        summary = "A process was forked after its parent had begun with CUDA, which the child then cannot use."
+        yield log_finding(summary, weigh_program(0.85, baseline), forked, SPAWN, cause="early-allocation")
+        return
     if not late and not failed and not recurrent:
         return
     if first(log, *OTHER_FAULT) is not None:

@@ -18,6 +18,7 @@ from collections.abc import Iterator
 
 from gpudoctor.sdk import Finding, Fix, Log, LogEvent, Severity, TensorFlow, Trial, Weight, check, weigh_faulty
 from gpudoctor_checks.said import events, first, log_finding, newest, release
+from gpudoctor_checks.tensorflow.import_remedies import NEWER_RUNTIME, NEWER_SYSTEM
 from gpudoctor_checks.tensorflow.packages_remedies import (
     AVX,
     CHECK,
@@ -36,6 +37,7 @@ from gpudoctor_checks.tensorflow.packages_remedies import (
 )
 from gpudoctor_checks.tensorflow.pip_misfits import by_pip
 
+RUNTIMES = {"glibc": NEWER_SYSTEM, "libstdcxx": NEWER_RUNTIME}
 INSTALL = newest(
     "install-tensorflow",
     "Install TensorFlow in this environment",
@@ -75,8 +77,13 @@ def clash(log: Log, tensorflow: TensorFlow | None, baseline: Trial | None) -> It
     misfit = events(log, "dependency_misfit")
     if misfit and not numpy:
         module = misfit[0].values["module"]
-        summary = f"The installed {module} does not fit what imports it."
-        fix = for_misfit(misfit[0], version)
+        runtime = RUNTIMES.get(misfit[0].values.get("why", ""))
+        summary = (
+            f"The {module} here is older than what is imported was built with."
+            if runtime
+            else f"The installed {module} does not fit what imports it."
+        )
+        fix = runtime or for_misfit(misfit[0], version)
         yield log_finding(summary, weigh_faulty(0.8, baseline), misfit, fix, cause="dependency-misfit", know=CHECK)
     if not numpy and not protobuf and not keras and not misfit:
         yield from by_pip(log, baseline)

@@ -6,13 +6,20 @@ import re
 from collections.abc import Iterator
 
 from gpudoctor.sdk import Fix, LogEvent, tensorflow_releases, versions
-from gpudoctor_checks.said import by_hand, command
+from gpudoctor_checks.said import by_hand, command, newest
 
 BITS = by_hand(
     "python-64-bit",
     "Install a 64-bit Python",
     "python -c \"import struct; print(struct.calcsize('P') * 8)\"  # 32: install the 64-bit Python, then the wheel again",
     why="the wheel is for this Python version, and TensorFlow has wheels for 64 bits only",
+)
+PLAIN_NAME = newest(
+    "install-tensorflow",
+    "Install tensorflow, which has CUDA itself",
+    "python -m pip install {}",
+    why="from 2.1 on both names brought the same build; take the old name out of the list of requirements, too",
+    minutes=3,
 )
 NEWER_PIP = command(
     "upgrade-pip",

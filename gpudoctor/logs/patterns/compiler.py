@@ -20,6 +20,7 @@ ROWS = (
     row("ptxas_missing", "Couldn't ", r"Couldn't (?:get ptxas(?:/nvlink)? version|invoke ptxas --version)"),
     row("ptxas_missing", "Failed to launch ptxas", r"Failed to launch ptxas"),
     row("ptxas_missing", "No PTX compilation", r"No PTX compilation provider is available"),
+    row("ptxas_missing", "bin/ptxas not found", r"(?:^|[\s/.])bin/ptxas not found"),
     row("ptxas_missing", "Can't find ptxas", r"Can't find ptxas binary(?: in \$\{CUDA_DIR\}/bin)?"),
     row("libdevice_missing", "Can't find libdevice", r"Can't find libdevice directory"),
     row(

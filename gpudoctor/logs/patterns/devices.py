@@ -42,7 +42,7 @@ ROWS = (
         why="counted_apart",
     ),
     # cuda.h and driver_types.h, 101: the program names a GPU by a number that is not there
-    row("device_number", "invalid device ordinal", r"invalid device ordinal"),
+    row("device_number", "vice ordinal", r"invalid device ordinal"),
     row(
         "ptx_jit",
         "CUDA kernel binaries",
@@ -94,6 +94,13 @@ ROWS = (
         r"(?P<name>CUDA_ERROR_NO_BINARY_FOR_GPU)",
         refine=with_code_and_name,
     ),
+    # cuda.h, 3, of a process that its parent forked after it had begun with CUDA: the child cannot use it
+    row(
+        "forked_after_cuda",
+        "CUDA_ERROR_NOT_INITIALIZED",
+        r"(?:setting context|device count|context)\b[^\n]{0,60}CUDA_ERROR_NOT_INITIALIZED",
+    ),
+    row("forked_after_cuda", "Cannot re-initialize CUDA", r"Cannot re-initialize CUDA in forked subprocess"),
     row(
         "cuda_error",
         "CUDA_ERROR_",
@@ -101,5 +108,11 @@ ROWS = (
         # memory has rows of its own
         r"(?P<name>CUDA_ERROR_(?!OUT_OF_MEMORY)[A-Z_]{1,60})(?:: (?P<message>[^\n;\[]{1,120}))?",
         refine=with_code_and_name,
+    ),
+    row(
+        "cuda_error",
+        "PTX was compiled with",
+        r"provided PTX was compiled with an unsupported toolchain",
+        name="CUDA_ERROR_UNSUPPORTED_PTX_VERSION",
     ),
 )

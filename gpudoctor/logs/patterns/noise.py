@@ -106,6 +106,7 @@ ROWS = (
         r"Skipping loop optimization for Merge node with control input",
         topic="optimizer",
     ),
+    row(HARMLESS, "XLA is disabling parallel", r"XLA is disabling parallel compilation", topic="compiler"),
     row(HARMLESS, "MLIR crash reproducer", r"disabling MLIR crash reproducer", topic="compiler"),
     row(HARMLESS, "Registers are spilled", r"Registers are spilled to local memory in function", topic="compiler"),
     row(

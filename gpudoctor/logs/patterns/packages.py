@@ -59,6 +59,18 @@ ROWS = (
         module="h5py",
         why="bytes",
     ),
+    # ld.so's words where a library of the system is older than the wheel was built with
+    row(
+        MISFIT,
+        "GLIBCXX_",
+        r"version [`'](?P<symbol>GLIBCXX_[\d.]{1,12})' not found",
+        module="libstdc++",
+        why="libstdcxx",
+    ),
+    row(
+        MISFIT, "CXXABI_", r"version [`'](?P<symbol>CXXABI_[\d.]{1,12})' not found", module="libstdc++", why="libstdcxx"
+    ),
+    row(MISFIT, "GLIBC_", r"version [`'](?P<symbol>GLIBC_[\d.]{1,12})' not found", module="glibc", why="glibc"),
     # the module was compiled for a NumPy that is newer than the one here
     row(
         MISFIT,
@@ -82,7 +94,7 @@ ROWS = (
     ),
     row(
         "pip_conflict",
-        "conflicting dependencies",
+        "Cannot install ",
         r"Cannot install (?P<packages>[^\n]{0,300}?\b(?:tensorflow|keras)\b[^\n]{0,300}?) because these package versions have conflicting dependencies",
     ),
     row("nvml_binding", "The pynvml package", r"The pynvml package is deprecated\. Please install nvidia-ml-py"),
@@ -152,7 +164,7 @@ ROWS = (
     ),
     row(
         KERAS,
-        "class 'tf_keras.",
+        "_keras.",
         r"(?:Received|[Gg]ot|Found|but)\b[^\n]{0,200}<class 'tf_keras\.",
         why="two-kerases",
     ),
@@ -195,6 +207,7 @@ ROWS = (
         r"tensorflow\S{0,60}?(?:-cp(?P<tag>[23]\d{1,2})-\S{0,40}?-(?P<platform>[a-z][\w.]{2,80}?)(?:\.whl)?)?"
         r" is not a supported wheel on this platform",
     ),
+    row("package_removed", 'The "tensorflow-gpu"', r"The \"(?P<package>tensorflow-gpu)\" package has been removed"),
     row("conda_build", "_tflow_select", r"_tflow_select\s{1,40}[\d.]{1,12}\s{1,40}(?P<build>[a-z]{2,8})\b"),
     row(
         "conda_build",
