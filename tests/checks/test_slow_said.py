@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
+from gpudoctor.model.report import Outcome
+from gpudoctor.testing import judge
 from gpudoctor_checks.compute.slow_said import slow
-from tests.checks.texts import FAULTY, found, nothing, text_case
+from tests.checks.runs import make_run
+from tests.checks.texts import FAULTY, a_text, found, nothing, text_case
 
 SMI = (
     "| 30%   45C    P2    62W / 250W |   {used}MiB / 11264MiB |      {percent}%      Default |",
@@ -125,3 +130,9 @@ def test_who_says_that_the_cpu_trains_is_believed_first() -> None:
 )
 def test_a_text_without_complaint_or_idle_gpu_says_nothing(lines: tuple[str, ...]) -> None:
     assert nothing(slow, *lines)
+
+
+def test_a_run_that_was_measured_is_not_guessed_at() -> None:
+    verdict = judge(slow, replace(a_text("Training is slow.", STEP), run=make_run()))
+
+    assert (verdict.status, verdict.applies) == (Outcome.PASSED, False)
