@@ -98,10 +98,7 @@ class Stage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Change:
-    """One change of the pipeline that applies here, with what it would bring to a step.
-
-    `kind`: perfect is the bound. `low` and `high` are speed-ups.
-    """
+    """One change of the pipeline that applies here, with the speed-ups that it would bring to a step; perfect is the bound."""
 
     kind: ChangeKind
     stage: int = -1
