@@ -35,8 +35,14 @@ def test_tracings_that_cost_little_are_a_note() -> None:
     assert finding.severity is Severity.INFO
 
 
-def test_five_folds_of_a_cross_validation_are_no_fault() -> None:
-    assert judge(retraced, ran(tracings=traced(10, 4.0, name="one_step_on_data", users=False))).findings == ()
+@pytest.mark.parametrize("name", ["one_step_on_data", "train_function"])
+def test_five_folds_of_a_cross_validation_are_no_fault(name: str) -> None:
+    assert judge(retraced, ran(tracings=traced(10, 4.0, name=name, users=False))).findings == ()
+
+
+def test_a_function_of_the_users_that_is_called_as_one_of_keras_is_theirs() -> None:
+    (finding,) = judge(retraced, ran(tracings=traced(10, 4.0, name="train_function"))).findings
+    assert finding.severity is Severity.WARNING
 
 
 def test_other_shapes_get_the_advice_for_shapes() -> None:

@@ -36,7 +36,9 @@ OFTEN = 5  # TensorFlow warns at as many (polymorphic_function.py)
 # XProf's least class for time outside compute; below it the graphs cost memory only
 WORTH = MODERATELY
 OFTEN_IN_KERAS = 12  # policy: Keras traces each model anew, twice with its step; a cross-validation is no fault
-KERAS = frozenset({"one_step_on_data", "multi_step_on_iterator", "initialize_variables"})
+# what Keras makes for a model: 3 in keras/src/backend/tensorflow/trainer.py, 2 in keras/src/engine/training.py
+KERAS_3 = frozenset({"one_step_on_data", "multi_step_on_iterator", "initialize_variables"})
+KERAS_2 = frozenset({"train_function", "test_function", "predict_function", "run_step"})
 
 
 @check(
@@ -49,7 +51,7 @@ KERAS = frozenset({"one_step_on_data", "multi_step_on_iterator", "initialize_var
 )
 def retraced(tracings: Tracings, steps: StepTimes, baseline: Trial | None) -> Iterator[Finding]:
     """Judge each function by its count, all together by the time that they took."""
-    often = [each for each in tracings.functions if each.count >= (OFTEN if each.name not in KERAS else OFTEN_IN_KERAS)]
+    often = [each for each in tracings.functions if each.count >= (OFTEN_IN_KERAS if _of_keras(each) else OFTEN)]
     whole = tracings.whole_s or steps.loop_s or steps.run_s
     share = min(1.0, sum(each.total_s for each in often) / whole) if whole > 0 else 0.0
     if not often:
@@ -68,6 +70,10 @@ def retraced(tracings: Tracings, steps: StepTimes, baseline: Trial | None) -> It
     )
 
 
+def _of_keras(traced: Tracing) -> bool:
+    return not traced.users and traced.name in KERAS_2 | KERAS_3
+
+
 def _evidence(often: list[Tracing]) -> Iterator[Evidence]:
     for each in often[:3]:
         why = each.reasons[0] if each.reasons else "no reason was recorded"
@@ -76,11 +82,11 @@ def _evidence(often: list[Tracing]) -> Iterator[Evidence]:
 
 def _fix(worst: Tracing, share: float) -> Fix:
     shapes = any("TensorSpec" in each or "shape" in each for each in worst.reasons)
-    if worst.rebuilt and worst.name not in KERAS and not worst.users:
+    if worst.rebuilt and not _of_keras(worst) and not worst.users:
         where = at(worst.file, worst.line)
         title = f"Have {worst.name[:24]} made once"
         text = f"  # TensorFlow makes it anew each time that {where} runs:\n  # do that call once, before the loop"
-    elif worst.rebuilt and worst.name not in KERAS:
+    elif worst.rebuilt and not _of_keras(worst):
         title, text = (
             "Define the function once",
             f"  # before the loop, not inside it:\n+ {worst.name} = tf.function({worst.name})",
