@@ -123,4 +123,4 @@ def _python_of_wheel(tag: str) -> Fix:
 def _tag(event: LogEvent) -> str:
     """Return "3.5" of a wheel's name with cp35 in it; '' for none."""
     digits = event.values.get("tag", "")
-    return f"{digits[0]}.{digits[1:]}" if digits else ""
+    return f"{digits[0]}.{digits[1:]}" if digits.isdecimal() else ""
