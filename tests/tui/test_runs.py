@@ -216,7 +216,7 @@ def test_a_command_is_started_its_output_kept_and_its_exit_code_shown(tmp_path: 
             await on.press("o")
             assert "begun True" in on.text
             await on.press("escape")
-            await _until(on, lambda: "exit 7" in on.text)
+            await _until(on, lambda: "exit 7" in on.text and on.app.runs.exit_code is not None)
             await on.press("q")
             assert on.app.return_value == 7
 
