@@ -313,6 +313,15 @@ NAMED_LATER: tuple[Expected, ...] = (
         {"why": "release"},
     ),
     ("Internal: no supported devices found for platform CUDA", "no_supported_device", {}),
+    (
+        "CUDA runtime implicit initialization on GPU:0 failed. Status: device kernel image is invalid",
+        "no_kernel_image",
+        {},
+    ),
+    ("cudaSetDevice() on GPU:0 failed. Status: device kernel image is invalid", "no_kernel_image", {}),
+    ("[_Derived_]  Fail to find the dnn implementation.", "cudnn_init_failed", {}),
+    ("slurmstepd: error: Detected 1 oom-kill event(s) in StepId=42.batch.", "host_oom", {}),
+    ("slurmstepd: error: Detected 1 oom_kill event in StepId=42.0. Some of the step tasks", "host_oom", {}),
     *(
         (f"{who} CUDA 12.4 and an RTX 3060", "fact", {"cuda": "12.4", "gpu": "RTX 3060", "said_by": "reporter"})
         for who in ("I have", "I am using", "I'm on", "My machine has")

@@ -127,6 +127,17 @@ FACTS: tuple[Expected, ...] = (
         "fact",
         {"index": "0", "gpu": "NVIDIA GeForce RTX 3090"},
     ),
+    (  # driver R550 and later
+        "|   0  NVIDIA A100-SXM4-40GB          On  |   00000000:07:00.0 Off |                    0 |",
+        "fact",
+        {"index": "0", "gpu": "NVIDIA A100-SXM4-40GB", "os": None},
+    ),
+    (
+        "|   0  NVIDIA GeForce RTX 4060 ...  WDDM  |   00000000:01:00.0  On |                  N/A |",
+        "fact",
+        {"gpu": "NVIDIA GeForce RTX 4060 ...", "os": "windows"},
+    ),
+    ("|    0   N/A  N/A            4242      C   python3                    7000MiB |", "gpu_process", {"used_mib": "7000"}),
     ("|    0   N/A  N/A      4242      C   python3                          7000MiB |", "gpu_process", {"used_mib": "7000"}),
     ("| 30%   41C    P8    25W / 350W |   1234MiB /  24576MiB |      0%      Default |", "fact", {"total_mib": "24576"}),
     ("NVRM version: NVIDIA UNIX x86_64 Kernel Module  550.90.07  Fri May 31", "fact", {"module": "550.90.07"}),

@@ -115,4 +115,6 @@ ROWS = (
         r"provided PTX was compiled with an unsupported toolchain",
         name="CUDA_ERROR_UNSUPPORTED_PTX_VERSION",
     ),
+    # cudaErrorInvalidKernelImage of driver_types.h, where no name stands before it: the build has nothing that loads here
+    row("no_kernel_image", "kernel image is invalid", r"device kernel image is invalid"),
 )

@@ -101,6 +101,6 @@ ROWS = (
     row(
         "cuda_error",
         "() failed. Status: ",
-        r"(?P<call>cuda?\w{1,40})\(\) failed\. Status: (?P<message>[^\n;\[]{1,120})",
+        r"(?P<call>cuda?\w{1,40})\(\) failed\. Status: (?P<message>(?!(?:no|device) kernel image)[^\n;\[]{1,120})",
     ),
 )

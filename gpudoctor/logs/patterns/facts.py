@@ -22,6 +22,12 @@ def windows_python(values: dict[str, str]) -> dict[str, str]:
     return {**values, "python": f"{digits[0]}.{digits[1:]}", "os": "windows"}
 
 
+def windows_mode(values: dict[str, str]) -> dict[str, str]:
+    """Return the fields with the system that has such a driver model: WDDM and TCC are Windows' (nvidia-smi's manual)."""
+    mode = values.pop("mode", "")
+    return {**values, "os": "windows"} if mode in {"WDDM", "TCC"} else values
+
+
 ROWS = (
     *(row(FACT, begins, rf"\b{begins}{REST}", refine=told_by_person) for begins in BEGINNINGS),
     row(
@@ -47,16 +53,21 @@ ROWS = (
         )
         for index in range(8)
     ),
-    row(
-        FACT,
-        "| 0000",
-        rf"\|\s{{1,4}}(?P<index>\d{{1,3}})\s{{1,4}}(?P<gpu>[A-Z][^|\n]{{2,50}}?)\s{{1,20}}(?:{MODES})\s{{0,4}}\| 0000",
-        source="nvidia-smi",
+    # the column of the bus is wider from driver R550 on
+    *(
+        row(
+            FACT,
+            bus,
+            rf"\|\s{{1,4}}(?P<index>\d{{1,3}})\s{{1,4}}(?P<gpu>[A-Z][^|\n]{{2,50}}?)\s{{1,20}}(?P<mode>{MODES})\s{{0,4}}\{bus}",
+            source="nvidia-smi",
+            refine=windows_mode,
+        )
+        for bus in ("| 0000", "|   0000")
     ),
     row(
         "gpu_process",
         "MiB |",
-        r"\|\s{1,6}\d{1,3}\s{1,6}(?:N/A\s{1,4}N/A\s{1,8})?(?P<pid>\d{1,8})\s{1,8}(?P<type>C\+G|C|M\+C)\s{1,6}(?P<name>[^|\n]{1,60}?)"
+        r"\|\s{1,6}\d{1,3}\s{1,6}(?:N/A\s{1,4}N/A\s{1,16})?(?P<pid>\d{1,8})\s{1,8}(?P<type>C\+G|C|M\+C)\s{1,6}(?P<name>[^|\n]{1,60}?)"
         r"\s{1,60}(?P<used_mib>\d{1,7})MiB \|",
     ),
     row(FACT, "E. Thread", r"\bE\. Thread \|", compute_mode="exclusive_thread"),

@@ -67,6 +67,8 @@ ROWS = (
         "Out of memory: Kill",
         r"Out of memory: Kill(?:ed)? process (?P<pid>\d{1,8}) \((?P<name>[^)\n]{1,30})\)",
     ),
+    # Slurm's words for its job's bound of memory
+    row("host_oom", "Detected ", r"Detected \d{1,6} oom[-_ ]?kill event"),
     row("host_oom", "OOMKilled", r"OOMKilled"),
     row("host_oom", "Unable to allocate ", r"Unable to allocate (?P<asked>\d[\d.]{0,10} [KMGT]iB) for an array"),
     row("host_oom", "bad_alloc", r"std::bad_alloc"),

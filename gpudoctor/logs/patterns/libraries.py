@@ -89,6 +89,8 @@ ROWS = (
         "DNN failed to init",
         r"Failed to get convolution algorithm\. This is probably because cuDNN failed to initialize",
     ),
+    # the recurrent operations' words for it, TensorFlow 1.13 to 2.x
+    row("cudnn_init_failed", "Fail to find the dnn", r"Fail to find the dnn implementation"),
     row("rnn_failed", "Failed to call ThenRnn", r"Failed to call ThenRnn(?P<which>Forward|Backward) with model config"),
     row("rnn_failed", "CUDNN_STATUS_EXECUTION_FAILED", r"CUDNN_STATUS_EXECUTION_FAILED"),
     row("cudnn_init_failed", "DNN library is not found", r"DNN library is not found"),
