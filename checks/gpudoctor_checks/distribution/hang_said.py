@@ -20,26 +20,13 @@ import re
 from collections.abc import Iterator
 
 from gpudoctor.sdk import Evidence, Finding, Gpus, Host, Log, LogEvent, Severity, Trial, check, versions
-from gpudoctor_checks.distribution.hang_remedies import (
-    DEBUG,
-    INTERFACE,
-    LOCKED,
-    NEWER_NCCL,
-    NO_IB,
-    NO_IOMMU,
-    NO_P2P,
-    OTHER_OPS,
-)
+from gpudoctor_checks.distribution.hang_remedies import DEBUG, NEWER_NCCL, NO_IOMMU, NO_P2P
 from gpudoctor_checks.distribution.multi_gpu_hang import more_shared_memory
+from gpudoctor_checks.distribution.nccl_network import network_fails, of_network, without_nccl
 from gpudoctor_checks.said import container_of, events, log_finding, stated, unproven, weigh_program
 
 LINES_AFTER = 12  # policy: a step that ends prints more than this after NCCL was chosen
 HANGS_BEFORE = "2.3.7"  # NCCL release notes 2.3.7: bootstrap hang through reused sockets fixed
-# NCCL's own words (net_ib.cc, ibvwrap.cc; socket.cc, bootstrap.cc)
-INFINIBAND = re.compile(r"\bibv_|\bNET/IB\b|\bmlx\d|InfiniBand", re.IGNORECASE)
-SOCKET = re.compile(
-    r"\b(?:connect|socket|bind|accept|bootstrap)\b|Connection (?:refused|timed out|reset)", re.IGNORECASE
-)
 SAID = 0.45  # policy: a sentence, and a deadlock of the program's own looks the same
 STANDS = re.compile(r"\b(?:stuck|hangs?|hung|hanging|stalls?|stalled|freezes?|frozen|stands? still)\b", re.IGNORECASE)
 SEVERAL = re.compile(
@@ -58,15 +45,9 @@ SEVERAL = re.compile(
 )
 def hang(log: Log, gpus: Gpus | None, host: Host | None, baseline: Trial | None) -> Iterator[Finding]:
     """Believe a fault of the kernel; a text that stops right after the choice of NCCL makes it likely."""
-    if full := events(log, "nccl_no_shm"):
-        summary, weight = "NCCL finds no room in /dev/shm.", weigh_program(0.9, baseline)
-        fix = more_shared_memory(host)
-        yield log_finding(summary, weight, full, fix, cause="multi-gpu-hang", know="df -h /dev/shm")
-        return
-    if absent := events(log, "nccl_absent"):
-        summary, weight = "This TensorFlow has no NCCL, as on Windows or without CUDA.", weigh_program(0.85, baseline)
-        know = "python -c 'import tensorflow as tf; print(tf.config.list_physical_devices())'"
-        yield log_finding(summary, weight, absent, OTHER_OPS, cause="multi-gpu-hang", know=know)
+    settled = _without_room(log, host, baseline) or without_nccl(log, baseline)
+    if settled is not None:
+        yield settled
         return
     faults, errors, used = events(log, "dma_fault"), events(log, "nccl_failed"), events(log, "nccl_used")
     stands = used and _ends_after(log, used[-1])
@@ -84,8 +65,8 @@ def hang(log: Log, gpus: Gpus | None, host: Host | None, baseline: Trial | None)
         fixes = (unproven(more_shared_memory(host)), unproven(DEBUG), unproven(NO_P2P))
         yield log_finding(summary, weight, errors, *fixes, cause="multi-gpu-hang", know="df -h /dev/shm")
         return
-    if not faults and (network := _of_network(errors)):
-        yield _network_fails(network, baseline)
+    if not faults and (network := of_network(errors)):
+        yield network_fails(network, baseline)
         return
     yield log_finding(
         "The kernel refuses transfers between the GPUs."
@@ -103,22 +84,13 @@ def hang(log: Log, gpus: Gpus | None, host: Host | None, baseline: Trial | None)
     )
 
 
-def _of_network(errors: tuple[LogEvent, ...]) -> tuple[LogEvent, ...]:
-    """Return the lines in which NCCL names InfiniBand, else those in which it names a socket."""
-    texts = [(each, each.values.get("message", "")) for each in errors]
-    fabric = tuple(each for each, text in texts if INFINIBAND.search(text))
-    return fabric or tuple(each for each, text in texts if SOCKET.search(text))
-
-
-def _network_fails(lines: tuple[LogEvent, ...], trial: Trial | None) -> Finding:
-    fabric = INFINIBAND.search(lines[0].values.get("message", "")) is not None
+def _without_room(log: Log, host: Host | None, trial: Trial | None) -> Finding | None:
+    full = events(log, "nccl_no_shm")
+    if not full:
+        return None
+    weight, fix = weigh_program(0.9, trial), more_shared_memory(host)
     return log_finding(
-        "NCCL fails at InfiniBand." if fabric else "NCCL finds no network to the other workers.",
-        weigh_program(0.8, trial),
-        lines,
-        *((NO_IB, LOCKED) if fabric else (INTERFACE, DEBUG)),
-        cause="multi-gpu-hang",
-        know="ulimit -l; ibv_devinfo" if fabric else "ip -brief address",
+        "NCCL finds no room in /dev/shm.", weight, full, fix, cause="multi-gpu-hang", know="df -h /dev/shm"
     )
 
 

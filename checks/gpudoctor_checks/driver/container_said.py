@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from gpudoctor.sdk import Finding, Host, Log, Trial, check, either, weigh_unusable
+from gpudoctor.sdk import Finding, Host, Log, LogEvent, Trial, check, either, weigh_unusable
 from gpudoctor_checks.driver.cuinit_events import NEWER_TOOLS, RENEW_UVM
 from gpudoctor_checks.remedies import give_container_gpu
 from gpudoctor_checks.said import by_hand, command, container_of, events, log_finding, on_windows
@@ -92,26 +92,8 @@ def without_gpu(log: Log, host: Host | None, baseline: Trial | None) -> Iterator
         summary = "Docker on a Mac has no NVIDIA GPU to give."
         yield log_finding(summary, weigh_unusable(0.9, baseline), runtime, NO_CUDA_ON_MAC, cause="container-no-gpu")
         return
-    if any(each.values.get("why") == "cuda" for each in runtime):
-        yield log_finding(
-            "The container tools start CUDA on the host, and it does not start.",
-            weigh_unusable(0.8, baseline),
-            runtime,
-            NEWER_TOOLS,
-            RENEW_UVM,
-            cause="container-no-gpu",
-            know="nvidia-container-cli --version; nvidia-smi  # on the host",
-        )
-        return
-    if any(each.values.get("why") == "driver" for each in runtime):
-        yield log_finding(
-            "The host has no NVIDIA driver that the container tools can find.",
-            weigh_unusable(0.9, baseline),
-            runtime,
-            DRIVER_OF_WINDOWS if on_windows(host) else DRIVER_OF_HOST,
-            cause="container-no-gpu",
-            know="nvidia-smi  # on the host",
-        )
+    if (host_fails := _host_fails(runtime, host, baseline)) is not None:
+        yield host_fails
         return
     give = give_container_gpu(container_of(host) or "docker")
     yield log_finding(
@@ -126,3 +108,20 @@ def without_gpu(log: Log, host: Host | None, baseline: Trial | None) -> Iterator
         cause="container-no-gpu",
         know="nvidia-smi  # on the host",
     )
+
+
+def _host_fails(runtime: tuple[LogEvent, ...], host: Host | None, trial: Trial | None) -> Finding | None:
+    """Return the finding of tools that find no driver on the host, or a CUDA that does not start there."""
+    reasons = {each.values.get("why") for each in runtime}
+    cause = "container-no-gpu"
+    if "cuda" in reasons:
+        summary, know = (
+            "The container tools start CUDA on the host, and it does not start.",
+            "nvidia-container-cli --version; nvidia-smi  # on the host",
+        )
+        return log_finding(summary, weigh_unusable(0.8, trial), runtime, NEWER_TOOLS, RENEW_UVM, cause=cause, know=know)
+    if "driver" in reasons:
+        summary, know = "The host has no NVIDIA driver that the container tools can find.", "nvidia-smi  # on the host"
+        fix = DRIVER_OF_WINDOWS if on_windows(host) else DRIVER_OF_HOST
+        return log_finding(summary, weigh_unusable(0.9, trial), runtime, fix, cause=cause, know=know)
+    return None

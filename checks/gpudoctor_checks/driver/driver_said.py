@@ -28,16 +28,14 @@ from gpudoctor.sdk import (
     TensorFlow,
     Trial,
     check,
-    cuda_toolkits,
     either,
-    tensorflow_releases,
     versions,
     weigh_unusable,
 )
-from gpudoctor_checks.driver.misfit_remedies import CLEAN_IMAGE, DROP_COMPAT, OLDER_IMAGE, RECREATE
-from gpudoctor_checks.reach_driver import reach_driver
+from gpudoctor_checks.driver.misfit_remedies import CLEAN_IMAGE, DROP_COMPAT, RECREATE
+from gpudoctor_checks.driver.too_old_said import older_than_asked
 from gpudoctor_checks.remedies import REBOOT
-from gpudoctor_checks.said import container_of, events, log_finding, release
+from gpudoctor_checks.said import container_of, events, log_finding
 
 TOO_OLD_CODES = frozenset({"35"})  # cudaErrorInsufficientDriver, driver_types.h
 MISMATCH, COMPAT = "803", "804"  # CUDA_ERROR_SYSTEM_DRIVER_MISMATCH, ..._COMPAT_NOT_SUPPORTED_ON_DEVICE, cuda.h
@@ -92,28 +90,7 @@ def do_not_fit(
         )
     too_old = (*events(log, "driver_too_old"), *(each for each in inits if each.values.get("code") in TOO_OLD_CODES))
     if too_old:
-        capabilities = devices.compute_capabilities if devices is not None else ()
-        build = tensorflow or TensorFlow(origin="official_wheel")
-        image = next((each.values["cuda"] for each in too_old if "cuda" in each.values), "")
-        runtime = f" of TensorFlow {release(None, log)}" if release(None, log) else ""
-        least = (cuda_toolkits.minimum_driver(image) or "0") if image else _needed(release(tensorflow, log))
-        reach = reach_driver(least, driver or Driver(), capabilities, build, host, python)
-        yield log_finding(
-            f"The host's driver is older than the image's CUDA {image} needs."
-            if image
-            else f"The driver is older than the CUDA runtime{runtime} needs.",
-            weigh_unusable(0.9, baseline),
-            too_old,
-            *(reach if not image else (*reach[:1], OLDER_IMAGE)),
-            cause="driver-too-old",
-            know="nvidia-smi",
-        )
-
-
-def _needed(version: str) -> str:
-    """Return the least driver of that TensorFlow; of an unknown one, that of any."""
-    known = tensorflow_releases.release_of(version)
-    return (cuda_toolkits.minimum_driver(known.cuda_version or "") if known is not None else None) or "0"
+        yield older_than_asked(log, too_old, host, devices, driver, tensorflow, python, baseline)
 
 
 def _newer_than_host(log: Log, driver: Driver | None) -> tuple[LogEvent, ...]:

@@ -103,15 +103,22 @@ def faulty(log: Log, baseline: Trial | None) -> Iterator[Finding]:
             know=SEE_XID,
         )
     elif soft:
-        weight = weigh_faulty(0.5, baseline)
-        again = sum(each.count for each in soft) >= AGAIN and len({each.values["pci"] for each in soft}) == 1
-        summary = (
-            f"Xid {_code(soft[0])} again and again on one GPU: the card may be at fault."
-            if again
-            else f"Xid {_code(soft[0])}: mostly a fault of the program, seldom of the card."
-        )
-        more, severity = (_meaning(soft[0]),), Severity.WARNING if again else Severity.INFO
-        yield log_finding(summary, weight, soft, DIAGNOSE, cause="hardware-power-heat", severity=severity, more=more)
+        yield _of_program(soft, baseline)
+
+
+def _of_program(soft: list[LogEvent], trial: Trial | None) -> Finding:
+    again = sum(each.count for each in soft) >= AGAIN and len({each.values["pci"] for each in soft}) == 1
+    return log_finding(
+        f"Xid {_code(soft[0])} again and again on one GPU: the card may be at fault."
+        if again
+        else f"Xid {_code(soft[0])}: mostly a fault of the program, seldom of the card.",
+        weigh_faulty(0.5, trial),
+        soft,
+        DIAGNOSE,
+        cause="hardware-power-heat",
+        severity=Severity.WARNING if again else Severity.INFO,
+        more=(_meaning(soft[0]),),
+    )
 
 
 def _code(event: LogEvent) -> str:

@@ -31,8 +31,7 @@ from gpudoctor.sdk import (
     weigh_faulty,
 )
 from gpudoctor_checks.libraries.gpu_code import BLACKWELL
-from gpudoctor_checks.libraries.no_code_said import capability_of
-from gpudoctor_checks.libraries.older_build import older_than_gpu
+from gpudoctor_checks.libraries.older_build import capability_of, older_than_gpu
 from gpudoctor_checks.libraries.ptx_jit import CACHE
 from gpudoctor_checks.remedies import RUN_NGC, install_release_for
 from gpudoctor_checks.said import by_hand, events, log_finding, newest

@@ -33,27 +33,11 @@ from gpudoctor.sdk import (
     weigh_unusable,
 )
 from gpudoctor_checks.libraries.gpu_filtered import VARIABLE
+from gpudoctor_checks.libraries.gpu_numbers import by_number
 from gpudoctor_checks.remedies import install_release_for
 from gpudoctor_checks.said import by_hand, command, events, log_finding, release
 
 OFFICIAL_LEAST = 35  # TensorFlow 1.x to 2.14, official wheels: 3.5 (tensorflow.org/install/gpu, hardware requirements)
-
-NUMBERED = 0.8  # policy: the words are CUDA's own; which number the program took is not said
-FROM_ZERO = by_hand(
-    "set-visible-devices",
-    "Count GPUs from 0, among the visible ones",
-    "Take number 0 in the program; which GPU that is, CUDA_VISIBLE_DEVICES says: with CUDA_VISIBLE_DEVICES=3 the fourth GPU is number 0",
-    why="a process numbers anew the GPUs that it sees",
-    minutes=2,
-)
-COUNTED_APART = 0.75  # policy: which GPU was left out is not said
-SHOW_THE_REST = by_hand(
-    "set-visible-devices",
-    "Show only the GPUs that TensorFlow takes",
-    "export CUDA_DEVICE_ORDER=PCI_BUS_ID CUDA_VISIBLE_DEVICES=1  # the numbers that nvidia-smi gives the newer GPUs, without the old one",
-    why="a GPU too old for this build is counted by XLA and not by TensorFlow",
-    minutes=1,
-)
 
 
 @check(
@@ -68,17 +52,10 @@ def left_out(
     log: Log, tensorflow: TensorFlow | None, python: Python | None, baseline: Trial | None
 ) -> Iterator[Finding]:
     """Tell by the reason that TensorFlow itself gives."""
-    if beyond := events(log, "device_number"):
-        summary, know = (
-            "The program asks for a GPU number that does not exist here.",
-            'nvidia-smi -L; echo "$CUDA_VISIBLE_DEVICES"',
-        )
-        weight = weigh_unusable(NUMBERED, baseline)
-        yield log_finding(summary, weight, beyond, FROM_ZERO, cause="cuda-visible-devices", know=know)
+    yield from by_number(log, baseline)
     skipped = events(log, "gpu_skipped")
     old = [each for each in skipped if each.values.get("why") == "compute_capability"]
     small = [each for each in skipped if each.values.get("why") == "multiprocessor_count"]
-    apart = [each for each in skipped if each.values.get("why") == "counted_apart"]
     others = bool(events(log, "gpu_created"))
     severity = Severity.WARNING if others else Severity.ERROR
     weight = weigh_unusable(0.95, None if others else baseline)
@@ -92,15 +69,6 @@ def left_out(
             *_builds(old[0], release(tensorflow, log), tensorflow, python),
             cause="gpu-filtered",
             severity=severity,
-        )
-    elif apart and not small:
-        yield log_finding(
-            "XLA counts a GPU that TensorFlow has left out.",
-            weigh_unusable(COUNTED_APART, baseline),
-            apart,
-            SHOW_THE_REST,
-            cause="gpu-filtered",
-            know="nvidia-smi --query-gpu=index,name,compute_cap --format=csv",
         )
     elif small:
         count = small[0].values.get("count", "1")  # a number, or left out: knowledge.plausible

@@ -34,7 +34,7 @@ from gpudoctor.sdk import (
 )
 from gpudoctor_checks.installing import OTHER_BUILD
 from gpudoctor_checks.libraries.gpu_code import BLACKWELL
-from gpudoctor_checks.libraries.older_build import older_than_gpu
+from gpudoctor_checks.libraries.older_build import capability_of, library_without_code
 from gpudoctor_checks.reach_driver import reach_driver
 from gpudoctor_checks.remedies import RUN_NGC, install_release_for
 from gpudoctor_checks.said import events, log_finding
@@ -44,13 +44,6 @@ BAD_PTX = frozenset({"CUDA_ERROR_INVALID_PTX", "CUDA_ERROR_INVALID_IMAGE"})
 NO_HANDLE = "CUDA_ERROR_INVALID_HANDLE"
 NEW_PTX = "CUDA_ERROR_UNSUPPORTED_PTX_VERSION"
 SEE = "nvidia-smi --query-gpu=name,compute_cap,driver_version --format=csv"
-
-
-def capability_of(log: Log, devices: Devices | None) -> int:
-    """Return the newest compute capability that the text or the machine tells, 0 for none."""
-    texts = [each.values.get("compute_capability", "") for each in events(log, "gpu_created", "gpu_found", "ptx_jit")]
-    told = [int(text.replace(".", "")) for text in texts if text.replace(".", "").isdecimal()]
-    return max((*told, *(devices.compute_capabilities if devices is not None else ())), default=0)
 
 
 @check(
@@ -79,16 +72,7 @@ def cannot_run(
     if capability >= BLACKWELL or not capability:
         bad += [each for each in errors if each.values.get("name") == NO_HANDLE and each.values.get("call")]
     if not image and not bad and not new:
-        if blas := library_without_code(log, devices, tensorflow):
-            yield log_finding(
-                "cuBLAS of this TensorFlow's CUDA is older than the GPU and cannot run on it.",
-                weigh_faulty(0.8, baseline),
-                blas,
-                *(install_release_for(capability, tensorflow or TensorFlow(origin="official_wheel"), python)),
-                OTHER_BUILD,
-                cause="no-kernel",
-                know=SEE,
-            )
+        yield from _library(library_without_code(log, devices, tensorflow), capability, tensorflow, python, baseline)
         return
     known = (capability,) if capability else ()
     build = tensorflow or TensorFlow(origin="official_wheel")
@@ -121,12 +105,17 @@ def cannot_run(
         )
 
 
-def library_without_code(log: Log, devices: Devices | None, tensorflow: TensorFlow | None) -> tuple[LogEvent, ...]:
-    """Return the products that cuBLAS failed to start on a GPU newer than its CUDA; on others it lacks memory."""
-    capability = capability_of(log, devices)
-    if capability >= BLACKWELL or not older_than_gpu(log, tensorflow, capability):
-        return ()
-    return tuple(each for each in events(log, "handle_failed") if "launch failed" in each.text)
+def _library(
+    blas: tuple[LogEvent, ...],
+    capability: int,
+    tensorflow: TensorFlow | None,
+    python: Python | None,
+    trial: Trial | None,
+) -> Iterator[Finding]:
+    if blas:
+        summary, build = "cuBLAS of this TensorFlow's CUDA is older than the GPU and cannot run on it.", tensorflow
+        fixes = (*install_release_for(capability, build or TensorFlow(origin="official_wheel"), python), OTHER_BUILD)
+        yield log_finding(summary, weigh_faulty(0.8, trial), blas, *fixes, cause="no-kernel", know=SEE)
 
 
 def _compiles(tensorflow: TensorFlow | None) -> str:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 
-from gpudoctor.sdk import Log, TensorFlow, either, tensorflow_releases, versions
+from gpudoctor.sdk import Devices, Log, LogEvent, TensorFlow, either, tensorflow_releases, versions
+from gpudoctor_checks.libraries.gpu_code import BLACKWELL
 from gpudoctor_checks.said import events, release
 
 # The first official release with binary code of each generation: TensorFlow release notes 2.4 (CUDA 11, Ampere), 1.5
@@ -13,6 +14,13 @@ FIRST_RELEASE = {7: "1.5", 8: "2.4", 9: "2.12"}
 # "libcudart.so.10.1", "cudart64_101.dll": no toolkit before 11.0 knows a GPU of 8.0 or more (CUDA 11.0 release notes)
 RUNTIME = re.compile(r"cudart(?:\.so\.|64_)(?P<major>\d{1,2})")
 FIRST_WITH_AMPERE, AMPERE = 11, 80
+
+
+def capability_of(log: Log, devices: Devices | None) -> int:
+    """Return the newest compute capability that the text or the machine tells, 0 for none."""
+    texts = [each.values.get("compute_capability", "") for each in events(log, "gpu_created", "gpu_found", "ptx_jit")]
+    told = [int(text.replace(".", "")) for text in texts if text.replace(".", "").isdecimal()]
+    return max((*told, *(devices.compute_capabilities if devices is not None else ())), default=0)
 
 
 def older_than_gpu(log: Log, tensorflow: TensorFlow | None, capability: int) -> bool:
@@ -37,3 +45,11 @@ def _by_release(version: str, capability: int) -> bool:
         return tensorflow_releases.covers(table, capability) in {"ptx", "none"}
     needed = FIRST_RELEASE.get(capability // 10)
     return needed is not None and not versions.at_least(version, needed)
+
+
+def library_without_code(log: Log, devices: Devices | None, tensorflow: TensorFlow | None) -> tuple[LogEvent, ...]:
+    """Return the products that cuBLAS failed to start on a GPU newer than its CUDA; on others it lacks memory."""
+    capability = capability_of(log, devices)
+    if capability >= BLACKWELL or not older_than_gpu(log, tensorflow, capability):
+        return ()
+    return tuple(each for each in events(log, "handle_failed") if "launch failed" in each.text)

@@ -17,8 +17,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from gpudoctor.sdk import Devices, Environment, Finding, Gpus, Log, NotApplicable, TensorFlow, Trial, check
-from gpudoctor_checks.libraries.no_code_said import library_without_code
+from gpudoctor.sdk import Devices, Environment, Finding, Gpus, Log, LogEvent, NotApplicable, TensorFlow, Trial, check
+from gpudoctor_checks.libraries.older_build import library_without_code
 from gpudoctor_checks.memory.memory_limit import reserve
 from gpudoctor_checks.said import change, command, events, first, log_finding, weigh_program
 
@@ -91,27 +91,25 @@ def no_memory_left(
             cause="no-growth",
             know=SEE_FREE,
         )
-    elif recurrent and not late:
-        yield log_finding(
-            "cuDNN fails while it runs a layer: mostly it finds no memory of its own, or it does not fit this TensorFlow.",
-            weigh_program(RUNNING, baseline),
-            recurrent,
-            GROW,
-            GROW_FIRST,
-            cause="no-growth",
-            know=SEE_CUDNN,
-        )
     elif late:
-        some = any(each.values.get("what") == "Some" for each in late)
-        growth = some or any(each.values.get("what") == "Physical" for each in late)
-        yield log_finding(
-            "Memory growth is set for some of the GPUs only; TensorFlow wants it alike for all."
-            if some
-            else "Memory growth is set after the GPU was initialised, so it stays off."
-            if growth
-            else "A memory or device option is set after the GPU was initialised.",
-            weigh_program(0.9, baseline),
-            late,
-            *((GROW, GROW_FIRST) if growth else (GROW_FIRST, GROW)),
-            cause="no-growth" if growth else "early-allocation",
-        )
+        yield _too_late(late, baseline)
+    else:
+        summary = "cuDNN fails while it runs a layer: mostly it finds no memory of its own, or it does not fit this TensorFlow."
+        weight = weigh_program(RUNNING, baseline)
+        yield log_finding(summary, weight, recurrent, GROW, GROW_FIRST, cause="no-growth", know=SEE_CUDNN)
+
+
+def _too_late(late: tuple[LogEvent, ...], trial: Trial | None) -> Finding:
+    some = any(each.values.get("what") == "Some" for each in late)
+    growth = some or any(each.values.get("what") == "Physical" for each in late)
+    return log_finding(
+        "Memory growth is set for some of the GPUs only; TensorFlow wants it alike for all."
+        if some
+        else "Memory growth is set after the GPU was initialised, so it stays off."
+        if growth
+        else "A memory or device option is set after the GPU was initialised.",
+        weigh_program(0.9, trial),
+        late,
+        *((GROW, GROW_FIRST) if growth else (GROW_FIRST, GROW)),
+        cause="no-growth" if growth else "early-allocation",
+    )
