@@ -49,9 +49,11 @@ METHODS = {
 }
 SIDE_BY_SIDE = frozenset({"Prefetch", "ParallelMap", "MapAndBatch", "ParallelInterleave", "ParallelBatch"})
 READERS = frozenset({"TFRecord", "TextLine", "FixedLengthRecord"})
+KEEPERS = frozenset({"cache", "snapshot", "save"})  # once full, they run without what lies below
 NO_COST = frozenset({"Prefetch", "Root"})  # what a prefetch collects is the waiting of its consumer
 PARALLEL = frozenset({"num_parallel_calls", "argument_1"})  # of map; for interleave the second is cycle_length
 AUTOTUNE_OFF = "autotune is off"  # agent/pipeline.py: why an iterator has no model
+ENDED = "the input had ended when tf.data's model was read, and its nodes with it"
 WHOLE = 0.5  # policy: an iterator with half the elements of the fullest one has run long enough
 FEWEST = 3  # batches before a cost per batch means something
 
@@ -65,7 +67,10 @@ def pipeline(session: Session, loop: Loop, read: Read) -> Pipeline | Missing:
     if chosen is None:
         why = next((each.unknown for each in iterators if each.unknown), "tf.data's model was not read in time")
         return _as_asked(session, iterators[-1], read, why)
-    bare = _stages(nodes, _chain(session, chosen), chosen)
+    chain = _chain(session, chosen)
+    bare = _stages(nodes, chain, chosen)
+    if _lost_python(chain, bare):
+        return _as_asked(session, chosen, read, ENDED)
     stages = tuple(replace(each, snippet=read(each.file, each.line) if each.line else "") for each in bare)
     slowest, batch_s = _slowest(stages)
     return Pipeline(
@@ -87,7 +92,7 @@ def _iterators(session: Session, loop: Loop) -> list[IteratorRecord]:
 
 
 def _fullest(session: Session, iterators: Sequence[IteratorRecord]) -> tuple[IteratorRecord | None, list[PipelineNode]]:
-    """Return the last iterator that ran long enough, and its nodes."""
+    """Return the last iterator that ran long enough, and its nodes; an input that ended before it was read has fewer."""
     process = iterators[0].process
     nodes: dict[int, list[PipelineNode]] = {}
     for each in session.pipeline_nodes:
@@ -100,8 +105,17 @@ def _fullest(session: Session, iterators: Sequence[IteratorRecord]) -> tuple[Ite
     most = max(counts.values(), default=0)
     if not most:
         return None, []
-    chosen = next(each for each in reversed(iterators) if counts[each.iterator] >= WHOLE * most)
+    long = [each for each in reversed(iterators) if counts[each.iterator] >= WHOLE * most]
+    kinds = {each.iterator: len({node.name for node in nodes[each.iterator]}) for each in long}
+    chosen = max(long, key=lambda each: kinds[each.iterator])
     return chosen, nodes[chosen.iterator]
+
+
+def _lost_python(chain: Sequence[CallSite], stages: Sequence[Stage]) -> bool:
+    """Return whether the user's Python is no stage of the model, though nothing above it keeps its elements."""
+    kept = next((at for at, each in enumerate(chain) if each.method in KEEPERS), len(chain))
+    asked = any(each.python_function or each.method == "from_generator" for each in chain[:kept])
+    return asked and not any(each.python for each in stages)
 
 
 def _as_asked(session: Session, iterator: IteratorRecord, read: Read, why: str) -> Pipeline:

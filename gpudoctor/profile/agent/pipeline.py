@@ -22,10 +22,11 @@ AUTOTUNE_OFF = "NotFoundError"  # Keras switches it off for PyDataset with worke
 class Watched:
     """One iterator."""
 
-    __slots__ = ("number", "reference", "silent")
+    __slots__ = ("nodes", "number", "reference", "silent")
 
     def __init__(self, number: int, reference: Any) -> None:
         self.number, self.reference, self.silent = number, reference, False
+        self.nodes: frozenset[int] = frozenset()  # of the last reading that was told
 
 
 class Iterators:
@@ -91,7 +92,7 @@ def poll() -> None:
             iterators.watched.remove(watched)
             continue
         try:
-            _tell(watched.number, read(iterator))
+            _tell_whole(watched, read(iterator))
         except Exception as error:
             _note(watched, error)
         del iterator
@@ -111,6 +112,14 @@ def _note(watched: Watched, error: Exception) -> None:
     autotune = type(error).__name__ == AUTOTUNE_OFF
     why = "autotune is off for this iterator" if autotune else f"{type(error).__name__}: {str(error)[:200]}"
     core.emit("iterators", iterator=watched.number, unknown=why)
+
+
+def _tell_whole(watched: Watched, model: Any) -> None:
+    """Tell the model, unless its input has ended meanwhile and taken nodes along: counts of two moments give no ratio."""
+    nodes = frozenset(int(key) for key in model.nodes)
+    if not nodes < watched.nodes:
+        watched.nodes = nodes
+        _tell(watched.number, model)
 
 
 def _tell(number: int, model: Any) -> None:

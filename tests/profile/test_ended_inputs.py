@@ -1,0 +1,96 @@
+"""An input that has ended takes its nodes out of tf.data's model: what they cost is then unknown, or read before, not nothing."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from types import SimpleNamespace
+
+import pytest
+
+from gpudoctor.model.missing import Missing
+from gpudoctor.model.run import Pipeline
+from gpudoctor.model.session import CallSite, IteratorRecord, PipelineNode
+from gpudoctor.profile.agent import core
+from gpudoctor.profile.agent import pipeline as agent
+from gpudoctor.profile.timeline import analyse
+from tests.profile.timelines import PROCESS, loop, readings, session
+
+WHOLE = ("Root", "Prefetch", "FlatMap", "Generator")
+ENDED = ("Root", "Prefetch", "FlatMap")
+
+
+def pipeline(*models: tuple[str, ...], methods: tuple[str, ...] = ("from_generator",)) -> Pipeline:
+    """Return the pipeline of a loop that waits half of its time, an iterator for each of these models."""
+    sites = tuple(
+        CallSite(process=PROCESS, site=at, method=method, file="train.py", line=at + 1, inputs=(at - 1,) if at else ())
+        for at, method in enumerate(methods)
+    )
+    iterators = tuple(
+        IteratorRecord(process=PROCESS, iterator=number, label="fit", site=len(methods) - 1)
+        for number, _ in enumerate(models)
+    )
+    nodes = tuple(
+        PipelineNode(
+            process=PROCESS,
+            iterator=number,
+            node=at,
+            name=name,
+            parent=at - 1,
+            num_elements=100,
+            processing_s=0.5 if name == "Generator" else 0.01,
+        )
+        for number, names in enumerate(models)
+        for at, name in enumerate(names)
+    )
+    made = session(loop(), steps=readings(*((float(each), 50 * each, 0.5 * each) for each in range(40))))
+    whole = replace(made, call_sites=sites, iterators=iterators, pipeline_nodes=nodes)
+    found = analyse(whole, read=lambda _, __: "").pipeline
+    assert found is not None
+    return found
+
+
+def test_a_generator_that_had_ended_before_it_was_read_is_the_suspect_and_no_cost_is_made_of_what_was_left() -> None:
+    found = pipeline(ENDED)
+    assert found.slowest is not None
+    assert found.slowest.python == "generator"
+    assert isinstance(found.batch_s, Missing)
+    assert "had ended" in found.unknown
+
+
+def test_of_many_iterators_one_whose_input_was_still_there_is_taken() -> None:
+    found = pipeline(ENDED, WHOLE, ENDED)
+    assert found.slowest is not None
+    assert found.slowest.name == "Generator"
+    assert found.slowest.batch_s == pytest.approx(0.005)
+
+
+def test_what_lies_below_a_full_cache_is_not_missed() -> None:
+    found = pipeline(("Root", "Prefetch", "MemoryCache"), methods=("from_generator", "cache"))
+    assert not found.unknown
+    assert not isinstance(found.batch_s, Missing)
+
+
+def test_a_reading_that_only_lost_nodes_is_not_told_over_the_whole_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    told: list[tuple[int, int]] = []
+    monkeypatch.setattr(core, "emit", lambda _, **row: told.append((row["node"], row["num_elements"])))
+    watched = agent.Watched(1, None)
+    for elements, count in ((70, 3), (94, 1), (94, 0)):
+        agent._tell_whole(watched, SimpleNamespace(nodes=_nodes(elements, count)))
+    assert told == [(0, 70), (1, 70), (2, 70)]
+
+
+def test_a_reading_that_lost_nodes_and_gained_others_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    told: list[int] = []
+    monkeypatch.setattr(core, "emit", lambda _, **row: told.append(row["node"]))
+    watched = agent.Watched(1, None)
+    nodes = _nodes(10, 3)
+    agent._tell_whole(watched, SimpleNamespace(nodes=nodes))
+    agent._tell_whole(watched, SimpleNamespace(nodes={0: nodes[0], 5: nodes[2]}))
+    assert told == [0, 1, 2, 0, 5]
+
+
+def _nodes(elements: int, count: int) -> dict[int, SimpleNamespace]:
+    same = {"processing_time": 0, "buffered_elements": 0, "buffered_bytes": 0, "bytes_produced": 0}
+    return {
+        at: SimpleNamespace(name="Map", inputs=[], num_elements=elements, parameters=[], **same) for at in range(count)
+    }
