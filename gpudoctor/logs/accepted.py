@@ -59,6 +59,6 @@ def _understood(key: str, value: str) -> bool:
         return value.strip().lower() in YES | NO or number(value) != ""
     if key == "gpu":
         return read(key, value).get("gpu") == NONE or any(
-            MODEL.search(each.name) for each in machine_text.named_gpus(value)
+            MODEL.search(each.name) or each.compute_capability for each in machine_text.named_gpus(value)
         )
     return any(name != "conda" or key == "conda" for name in read(key, value))

@@ -24,21 +24,23 @@ CONSUMER = re.compile(r"[gr]tx|geforce|quadro|titan|(?<![a-z])mx[ _-]?\d", re.IG
 SIZE_IN_NAME = re.compile(r"(\d{1,3})GB")
 GLUED = re.compile(r"\b(gtx|rtx|tesla|quadro|titan|mx)(?=\d)", re.IGNORECASE)
 SUFFIX = re.compile(r"(\d{3,4})(ti|super)\b", re.IGNORECASE)
-MEMORY = re.compile(r"(\d{1,3}(?:\.\d)?)\s?G(?:i?B)?\b")
+MEMORY = re.compile(r"(?<![A-Za-z\d.])(\d{1,3}(?:\.\d)?)\s?G(?:i?B)?\b")
 MULTIPROCESSORS = re.compile(r"(\d{1,3}) (?:multiprocessors|SMs)\b", re.IGNORECASE)
 # Compute capability by the number in a GeForce name, for models that have no row of their own, and by architecture.
 # Source: NVIDIA, CUDA GPU Compute Capability (also the legacy page).
 SERIES = (
-    (r"\b(?:rtx )?50[5-9]0\b|\brtx 5\d{3} series", "12.0"),
+    (r"\b(?:rtx )?50[5-9]0\b|\brtx 5\d{3} series|\brtx pro \d{4}\b", "12.0"),
     (r"\b(?:rtx )?40[5-9]0\b|\bada\b", "8.9"),
-    (r"\b(?:rtx )?30[5-9]0\b|\brtx a\d{4}\b", "8.6"),
+    (r"\b(?:rtx )?30[5-9]0\b|\b(?:rtx )?a[2456]000\b|\brtx a\d{4}\b", "8.6"),
     (r"\b(?:rtx )?20[678]0\b|\bgtx 16\d0\b|\bturing\b|\bmx ?(?:450|550)\b", "7.5"),
     (r"\bvolta\b|\btitan v\b", "7.0"),
     (r"\b(?:gtx )?10[1-8]0\b|\bpascal\b|\btitan xp\b|\bmx ?[1-3]\d0\b|\bquadro p\d{3,4}\b", "6.1"),
+    (r"\b(?:gtx )?9[56]0m\b|\b9[34]0mx?\b|\b8[34]0m\b|\b(?:gtx )?750\b|\bquadro k(?:620|1200|2200)\b", "5.0"),
     (r"\b(?:gtx )?9[5-8]0m?\b|\bquadro m\d{4}\b|\bmaxwell\b", "5.2"),
-    (r"\b8[34]0m\b|\b(?:gtx )?750\b", "5.0"),
-    (r"\bquadro k4[02]00\b", "3.0"),
-    (r"\bkepler\b|\btesla k\d0\b", "3.5"),
+    (r"\btesla k10\b|\bquadro k[245]000\b|\bquadro k4200\b|\bgtx (?:6[5-9]0|7[67]0)\b", "3.0"),
+    (r"\bkepler\b|\btesla k\d0\b|\bgtx 780\b|\b(?:gtx )?titan black\b|\bgtx titan\b(?! x)", "3.5"),
+    (r"\bgtx (?:4[678]0|5[789]0)\b", "2.0"),
+    (r"\bgtx (?:4[56]0|5[56]0)\b|\bfermi\b", "2.1"),
     (r"\bampere\b", "8.0"),
     (r"\bhopper\b", "9.0"),
     (r"\bblackwell\b", "12.0"),

@@ -36,6 +36,18 @@ def facts_of(word: str) -> dict[str, str]:
         ("gpu=two RTX 3090", "NVIDIA GeForce RTX 3090", "8.6", 24, 2),
         ("gpu=Tesla V100-SXM2-16GB", None, "7.0", 16, 1),
         ("gpu=Tesla_T4", "Tesla T4", "7.5", 16, 1),
+        ("gpu=A10G", "NVIDIA A10G", "8.6", 24, 1),  # the model's own "10G" is no size
+        ("gpu=2x A10G", "NVIDIA A10G", "8.6", 24, 2),
+        ("gpu=RTX PRO 6000", None, "12.0", None, 1),
+        ("gpu=A6000", None, "8.6", None, 1),
+        ("gpu=GTX 960M", None, "5.0", None, 1),
+        ("gpu=GTX 960", None, "5.2", None, 1),
+        ("gpu=940MX", None, "5.0", None, 1),
+        ("gpu=1080 Ti", None, "6.1", None, 1),
+        ("gpu=GTX 680", None, "3.0", None, 1),
+        ("gpu=GTX 780 Ti", None, "3.5", None, 1),
+        ("gpu=GTX 580", None, "2.0", None, 1),
+        ("gpu=GTX 560 Ti", None, "2.1", None, 1),
     ],
 )
 def test_a_gpu_is_understood(word: str, name: str | None, capability: str, gib: float | None, count: int) -> None:
