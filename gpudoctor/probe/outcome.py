@@ -14,7 +14,7 @@ from gpudoctor.model.missing import Maybe, Missing
 from gpudoctor.model.observed import LogEvent, ProbeChild, Trial
 from gpudoctor.model.words import TrialStatus
 from gpudoctor.probe.attend import Ending
-from gpudoctor.probe.plan import BY_NAME, FRAGMENTATION_SET
+from gpudoctor.probe.plan import BY_NAME, FRAGMENTATION_SET, LADDER_SET
 
 # Kinds of gpudoctor.logs that the probe itself provokes: by its growth variable, its float16 arm, its many traces, ...
 OWN_KINDS = frozenset({
@@ -62,7 +62,7 @@ def _events(text: str, environment: str, trials: Mapping[str, Trial], *, hidden:
     """Return what the child's text says, without what the probe provoked."""
     dropped = OWN_KINDS | HIDDEN_KINDS if hidden else OWN_KINDS
     fell = any(trial.status in {"oom", "crashed"} for trial in trials.values())
-    if environment == FRAGMENTATION_SET or not fell:
+    if environment in {FRAGMENTATION_SET, LADDER_SET} or not fell:
         dropped |= MEMORY_KINDS
     events = reader.read_events(text.splitlines())
     return tuple(event for event in events if event.kind not in dropped and not (hidden and _is_no_device(event)))

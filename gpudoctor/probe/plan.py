@@ -33,6 +33,7 @@ from gpudoctor.model.words import Level
 
 DEFAULT_SET = "default"
 FRAGMENTATION_SET = "fragmentation"
+LADDER_SET = "ladder"
 REPLICAS_SET = "replicas"
 
 
@@ -65,9 +66,9 @@ PLANS: tuple[TrialPlan, ...] = (
     TrialPlan(name="eager", expected_s=2.5, limit_s=60.0, judges_gpu=True),
     TrialPlan(name="transfer", expected_s=0.1, limit_s=30.0, judges_gpu=True),
     TrialPlan(name="fragmentation", expected_s=1.5, limit_s=60.0, environment=FRAGMENTATION_SET),
-    # behind it and in its process: without a GPU memory can be measured there only, and the other way round the pool
-    # that `fragmentation` judges would be full of the ladder's pieces
-    TrialPlan(name="batch_ladder", expected_s=4.0, limit_s=60.0, environment=FRAGMENTATION_SET, judges_gpu=True),
+    # a process of its own, as a training has: in a pool that another trial cut to pieces chunks fit more closely, and the
+    # peaks came a fifth lower (measured: 5.2 KiB an example behind `fragmentation`, 6.4 alone; what was promised did not fit)
+    TrialPlan(name="batch_ladder", expected_s=4.0, limit_s=60.0, environment=LADDER_SET, judges_gpu=True),
     # a process of its own, since devices are divided before the first is used: another import, hence the higher level
     TrialPlan(name="replicas", expected_s=2.5, limit_s=90.0, environment=REPLICAS_SET, judges_gpu=False, level="full"),
 )

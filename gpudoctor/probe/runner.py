@@ -23,7 +23,7 @@ from gpudoctor.probe.attend import Limits, attend
 from gpudoctor.probe.clock import Clock, Progress
 from gpudoctor.probe.link import LinkWatch
 from gpudoctor.probe.outcome import unrun
-from gpudoctor.probe.plan import FRAGMENTATION_SET, PLANS, REPLICAS_SET, TrialPlan, chosen
+from gpudoctor.probe.plan import FRAGMENTATION_SET, LADDER_SET, PLANS, REPLICAS_SET, TrialPlan, chosen
 
 KNOWN_TRIALS: tuple[str, ...] = tuple(plan.name for plan in PLANS)
 CHILD = Path(__file__).with_name("child.py")
@@ -39,7 +39,11 @@ CHILD_ENVIRONMENT: Mapping[str, str] = {
 # Policy: a first import from a slow network drive took a minute in public reports; a warm one is 2-5 s (measured).
 START_S = 120.0
 HUNG_DRIVER_START_S = 30.0  # policy: on a node of 8 GPUs without persistence mode the driver takes about 10 s to start
-SETS: Mapping[str, Mapping[str, str]] = {FRAGMENTATION_SET: fragmentation_child.ENVIRONMENT}
+# Without a GPU memory is counted in these two only, where the CPU is served by the GPU's kind of allocator.
+SETS: Mapping[str, Mapping[str, str]] = {
+    FRAGMENTATION_SET: fragmentation_child.ENVIRONMENT,
+    LADDER_SET: fragmentation_child.ENVIRONMENT,
+}
 POOL_LIMIT = "TF_CPU_BFC_MEM_LIMIT_IN_MB"
 
 

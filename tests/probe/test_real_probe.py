@@ -51,7 +51,7 @@ def test_every_trial_ends_well_on_the_cpu(standard: Probe) -> None:
 
 
 def test_tensorflow_is_imported_once_for_each_set_of_variables(standard: Probe) -> None:
-    assert [child.environment for child in standard.children] == ["default", "fragmentation", "replicas"]
+    assert [child.environment for child in standard.children] == ["default", "fragmentation", "ladder", "replicas"]
     for child in standard.children:
         assert (child.status, child.exit_code, child.visible_gpus) == ("ok", 0, 0)
         assert either(child.import_s, 0) > 0

@@ -78,7 +78,7 @@ def test_a_sound_child_gives_every_trial_and_one_import(tmp_path: Path) -> None:
 
 def test_trials_of_one_set_of_variables_share_a_child(tmp_path: Path) -> None:
     result = probe(tmp_path, SOUND, *KNOWN_TRIALS)
-    assert [child.environment for child in result.children] == ["default", "fragmentation", "replicas"]
+    assert [child.environment for child in result.children] == ["default", "fragmentation", "ladder", "replicas"]
     assert set(statuses(result).values()) == {"ok"}
 
 
