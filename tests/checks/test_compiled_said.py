@@ -50,7 +50,7 @@ def test_a_gpu_newer_than_the_release_is_told_of_where_the_text_says_nothing() -
 
 
 def test_the_runtime_that_was_opened_tells_the_age_of_the_build() -> None:
-    for name in ("libcudart.so.10.1", "cudart64_101.dll"):
+    for name in ("libcudart.so.10.1", "libcudart.so.9.0", "cudart64_101.dll", "cudart64_90.dll", "cudart64_80.dll"):
         assert found(compiled, f"Successfully opened dynamic library {name}", AMPERE).cause == "ptx-jit"
-    for name in ("libcudart.so.11.0", "cudart64_110.dll"):
+    for name in ("libcudart.so.11.0", "cudart64_110.dll", "cudart64_12.dll", "libcudart.so.12"):
         assert nothing(compiled, f"Successfully opened dynamic library {name}", AMPERE)

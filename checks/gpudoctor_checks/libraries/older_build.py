@@ -11,8 +11,10 @@ from gpudoctor_checks.said import events, release
 # The first official release with binary code of each generation: TensorFlow release notes 2.4 (CUDA 11, Ampere), 1.5
 # (CUDA 9, Volta); Ada and Hopper run on PTX or Ampere code before. CUDA toolkits know a GPU from these releases on.
 FIRST_RELEASE = {7: "1.5", 8: "2.4", 9: "2.12"}
-# "libcudart.so.10.1", "cudart64_101.dll": no toolkit before 11.0 knows a GPU of 8.0 or more (CUDA 11.0 release notes)
-RUNTIME = re.compile(r"cudart(?:\.so\.|64_)(?P<major>\d{1,2})")
+# "libcudart.so.10.1", "cudart64_101.dll", "cudart64_90.dll": no toolkit before 11.0 knows a GPU of 8.0 or more (CUDA 11.0
+# release notes). Up to CUDA 11 a DLL's number holds the minor version, too; from 12 on it does not.
+RUNTIME = re.compile(r"cudart(?:\.so\.(?P<major>\d{1,2})|64_(?P<number>\d{1,3}))")
+WITH_MINOR = 50  # two digits: CUDA 5.0 to 9.2 lie above, majors from 12 on far below
 FIRST_WITH_AMPERE, AMPERE = 11, 80
 
 
@@ -32,9 +34,14 @@ def older_than_gpu(log: Log, tensorflow: TensorFlow | None, capability: int) -> 
 
 def _by_runtime(log: Log, capability: int) -> bool:
     opened = [RUNTIME.search(each.values.get("library", "")) for each in events(log, "dlopen_ok")]
-    majors = [int(match["major"]) for match in opened if match is not None]
-    # "cudart64_101.dll" gives 10, "cudart64_110.dll" 11
+    majors = [int(match["major"] or _major(match["number"])) for match in opened if match is not None]
     return capability >= AMPERE and bool(majors) and max(majors) < FIRST_WITH_AMPERE
+
+
+def _major(number: str) -> str:
+    """Return the major version of a DLL's number: "110" is 11.0, "90" is 9.0, "12" is 12."""
+    with_minor = len(number) > 2 or int(number) >= WITH_MINOR
+    return number[:-1] if with_minor else number
 
 
 def _by_release(version: str, capability: int) -> bool:
