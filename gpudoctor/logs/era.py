@@ -9,13 +9,13 @@ from __future__ import annotations
 from gpudoctor.knowledge import versions
 
 AT_MOST = "tf_at_most"
-# What the newest release is that prints it. Seen in fixtures/logs and in threads that name their release.
+# What the newest release is that prints it. Seen in fixtures/logs, in threads that name their release, and in wheels.
 SIGNS = (
     ("(see above for traceback)", "1.15"),  # sessions: TensorFlow 2 has none
     ("/tensorflow_core/", "2.1"),  # the package's inner name from 1.15 to 2.1
     ("tensorflow/stream_executor/", "2.10"),
     ("tensorflow/core/common_runtime/bfc_allocator.cc", "2.10"),
-    ("/keras/engine/", "2.12"),
+    ("-packages/keras/engine/", "2.12"),  # Keras's own: the copy in tensorflow/python has such a folder to this day
     ("tensorflow/compiler/xla/stream_executor/", "2.14"),
     ("tensorflow/tsl/", "2.14"),
     ("/keras/src/engine/", "2.15"),

@@ -22,6 +22,8 @@ def test_the_signs_go_from_the_oldest_release_to_the_newest() -> None:
         ("", "I external/local_xla/xla/stream_executor/cuda/cuda_executor.cc:887] could not open file", ""),
         ("", "I external/local_tsl/tsl/cuda/cudart_stub.cc:31] Could not find cuda drivers", ""),
         ("2.14", "hello", "2.14"),
+        ("", 'File "/usr/lib/python3.9/site-packages/keras/engine/training.py", line 1184, in fit', "2.12"),
+        ("", 'File "/usr/lib/python3.12/site-packages/tensorflow/python/keras/engine/training.py", line 9, in fit', ""),
     ],
 )
 def test_a_line_narrows_what_is_known(known: str, line: str, then: str) -> None:
