@@ -28,11 +28,12 @@ COMPLAINT = re.compile(
 PRINTED = re.compile(
     r"\.(?:cc|cu|h|py):\d{1,5}\]|^\W{0,6}[IWEF]\d{4} \d\d:|\b(?:WARNING|INFO|DEBUG|ERROR)[: ]|\bis slow compared to|\bslow compile\b|\bcould be slow\b"
 )
-UNITS = {"min": 60.0, "m": 1e-3, "u": 1e-6, "µ": 1e-6, "μ": 1e-6, "": 1.0}
+UNITS = {"min": 60.0, "s": 1.0, "ms": 1e-3, "millis": 1e-3, "us": 1e-6, "µs": 1e-6, "μs": 1e-6, "micros": 1e-6}
 WHAT = r"step|batch|it(?:er(?:ation)?)?|iteration"
+# A number without a unit is no time: "32 a batch" are examples.
 # "5s/step", "120ms/step", "3.2 s/it", "0.8 sec/batch", "5 seconds per step", "per-step time 3.5s"
 EACH = re.compile(
-    rf"(?<![\w.])(?P<number>\d{{1,6}}(?:\.\d{{1,6}})?)\s?(?P<unit>m|u|µ|μ|min)?(?:s(?:ec(?:ond)?s?)?|utes?|illiseconds)?\s?(?:/|per|a|each|for each)\s?(?:{WHAT})\b"
+    rf"(?<![\w.])(?P<number>\d{{1,6}}(?:\.\d{{1,6}})?)\s?(?P<unit>(?:m|u|µ|μ|milli|micro)?s|min)(?:ec(?:ond)?s?|utes?|s)?\s?(?:/|per|a|each|for each)\s?(?:{WHAT})\b"
     r"|per-step time (?P<named>\d{1,6}(?:\.\d{1,6})?)s?",
     re.IGNORECASE,
 )
@@ -144,7 +145,7 @@ def _steps(text: str) -> Iterator[LogEvent]:
 
 
 def _seconds(match: re.Match[str]) -> float:
-    return float(match["number"] or match["named"]) * UNITS[(match["unit"] or "").lower()]
+    return float(match["number"] or match["named"]) * UNITS[(match["unit"] or "s").lower()]
 
 
 def _use(text: str) -> Iterator[LogEvent]:

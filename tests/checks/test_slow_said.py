@@ -89,12 +89,21 @@ def test_the_columns_of_a_query_are_read() -> None:
         (" 12%|#2   | 12/100 [01:00<07:00,  2.00it/s]", 0.5),
         ("INFO:tensorflow:global_step/sec: 0.8", 1.25),
         ("INFO:tensorflow:Step 100 per-step time 3.521s", 3.521),
+        ("it needs 2 minutes per iteration", 120),
+        ("100 milliseconds per step", 0.1),
     ],
 )
 def test_a_step_time_is_read_in_each_tools_words(words: str, seconds: float) -> None:
     finding = found(slow, "training is slow", words)
 
     assert [each.value for each in finding.evidence if each.label == "step"] == [pytest.approx(seconds)]
+
+
+@pytest.mark.parametrize("words", ["I use 32 per batch", "with 64 each step", "after 100/step of the schedule"])
+def test_a_number_without_a_unit_is_no_step_time(words: str) -> None:
+    finding = found(slow, "training is slow", words, *table(3))
+
+    assert not [each for each in finding.evidence if each.label == "step"]
 
 
 def test_a_gpu_at_work_is_not_called_starved() -> None:
