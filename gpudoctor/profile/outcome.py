@@ -8,6 +8,10 @@ from gpudoctor.model.missing import Missing
 from gpudoctor.model.session import Session
 from gpudoctor.profile.command import isolating_flag, script_of
 
+# which loops the recorder counts: one that feeds arrays to its own step, without tf.data, has trained and is not seen
+SEEN = (
+    "counted are fit, train_on_batch and loops over a tf.data.Dataset; a loop that feeds arrays to its own step is not"
+)
 STARTING = "starting: "  # how a remark begins while a command runs that has not trained yet
 
 
@@ -31,8 +35,8 @@ def _remarks(session: Session) -> Iterator[str]:
     if all(isinstance(each.tensorflow_version, Missing) for each in session.processes):
         yield f"{script_of(session.command)} never imported TensorFlow; there is nothing to profile"
     elif not session.trained:
-        why = next((f": {each.limits[0]}" for each in session.processes if each.limits), "")
-        yield f"TensorFlow was imported, but no training step was seen{why}"
+        why = next((each.limits[0] for each in session.processes if each.limits), SEEN)
+        yield f"TensorFlow was imported, but no training step was seen: {why}"
     faults = [each for each in session.events if each.kind == "agent_fault"]
     if faults:
         yield f"{len(faults)} parts of the recording failed and are missing ({faults[0].text})"

@@ -33,3 +33,9 @@ def test_a_run_without_steps_says_what_kind_of_training_is_not_seen() -> None:
     (process,) = WHOLE.processes
     sessions = replace(WHOLE, outcome="ended", processes=(replace(process, limits=("it runs TensorFlow 1 graphs",)),))
     assert remarks(sessions)[0] == "TensorFlow was imported, but no training step was seen: it runs TensorFlow 1 graphs"
+
+
+def test_a_run_without_steps_says_which_loops_are_counted() -> None:
+    (said,) = remarks(replace(WHOLE, outcome="ended"))
+    assert "no training step was seen: counted are fit, train_on_batch and loops over a tf.data.Dataset" in said
+    assert "a loop that feeds arrays to its own step is not" in said
