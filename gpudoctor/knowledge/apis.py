@@ -14,7 +14,6 @@ from gpudoctor.knowledge import versions
 from gpudoctor.knowledge.row import Row
 from gpudoctor.model.words import Action
 
-# A release of which nothing but the end of its span is known counts as that end.
 Package = Literal["tensorflow", "keras"]
 TF_2 = "2.0"
 
@@ -46,7 +45,7 @@ class Api(Row):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Release:
-    """The versions in use, '' where unknown."""
+    """The versions in use, '' where unknown; one of which only the end of its span is known counts as that end."""
 
     tensorflow: str = ""
     keras: str = ""

@@ -230,9 +230,9 @@ APIS: tuple[Api, ...] = (
     ),
     Api(
         name="output_signature",
-        pattern=r"output_signature=signature",
+        pattern=r"output_signature=(\w*)signature",
         since="2.4",
-        older=(Form(since="1.4", text="output_types=types, output_shapes=shapes"),),
+        older=(Form(since="1.4", text=r"output_types=\1types, output_shapes=\1shapes"),),
     ),
     Api(
         name="reduce_retracing",

@@ -72,6 +72,14 @@ def test_a_fix_for_a_release_names_nothing_that_it_lacks(release: Release) -> No
         assert form is None or apis.lacking(form[0], release) == (), name
 
 
+@pytest.mark.parametrize(("written", "older"), [("signature", "types"), ("batch_signature", "batch_types")])
+def test_a_signature_has_the_form_of_the_release_whatever_it_is_called(written: str, older: str) -> None:
+    text = f"tf.data.Dataset.from_generator(f, output_signature={written})"
+    form = apis.fitted(text, "diff", Release(tensorflow="2.3.0", keras="2.0"))
+    assert form is not None
+    assert f"output_types={older}, output_shapes=" in form[0]
+
+
 @pytest.mark.parametrize("api", APIS, ids=lambda api: api.name)
 def test_the_forms_of_an_api_go_from_new_to_old(api: apis.Api) -> None:
     ages = [tuple(map(int, form.since.split("."))) for form in api.older]
