@@ -10,7 +10,7 @@ from gpudoctor.cli.arguments import Arguments
 from gpudoctor.cli.judging import Judging
 from gpudoctor.diagnose.engine import diagnose
 from gpudoctor.diagnose.summary import Expectation, of_a_part, unmet
-from gpudoctor.model.report import Report
+from gpudoctor.model.report import SAVED, Report
 from gpudoctor.model.snapshot import Snapshot
 from gpudoctor.model.words import Level
 
@@ -95,7 +95,7 @@ def _saved(arguments: Arguments, path: str) -> Subject:
     from gpudoctor.examine.saved import read_snapshot  # noqa: PLC0415  # a live scan reads none
 
     saved = read_snapshot(path, identifiers=arguments.include_identifiers)
-    target = {"executable": saved.python, "chosen_by": f"snapshot {path}"}
+    target = {"executable": saved.python, "chosen_by": f"{SAVED}{path}"}
     return Subject(snapshot=saved.snapshot, level=arguments.level or saved.level, target=target)
 
 

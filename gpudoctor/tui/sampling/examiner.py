@@ -24,7 +24,7 @@ from gpudoctor.errors import GpudoctorError
 from gpudoctor.examine.machine import Examined, Request, examine_here
 from gpudoctor.examine.saved import read_snapshot
 from gpudoctor.model.finding import Severity
-from gpudoctor.model.report import Report
+from gpudoctor.model.report import SAVED, Report
 from gpudoctor.model.words import Level
 from gpudoctor.tui.messages import Progress
 from gpudoctor.tui.sampling.wire import send
@@ -87,7 +87,7 @@ def _moved(words: Sequence[str]) -> dict[str, dict[str, float]]:
 
 def _saved(path: str) -> tuple[Level, Examined]:
     saved = read_snapshot(path)  # redacted: somebody else's, perhaps, and a screenshot is a report
-    target = {"executable": saved.python, "chosen_by": f"snapshot {path}"}
+    target = {"executable": saved.python, "chosen_by": f"{SAVED}{path}"}
     return saved.level, Examined(snapshot=saved.snapshot, target=target)
 
 
