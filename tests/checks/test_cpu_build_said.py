@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from gpudoctor.model.finding import Severity
 from gpudoctor_checks.tensorflow.cpu_build_said import without_cuda
-from tests.checks.texts import UNUSABLE, found, text_case
+from tests.checks.texts import UNUSABLE, found, nothing, text_case
 
 CASE = text_case("GD353", "tensorflow                2.8.2            mkl_py310hd0eab7e_0", variants=UNUSABLE)
 
@@ -27,3 +28,17 @@ def test_an_operation_that_only_a_gpu_has_shows_a_build_without() -> None:
     line = "InvalidArgumentError: No OpKernel was registered to support Op 'CudnnRNN' with these attrs.  Registered devices: [CPU]"
     finding = found(without_cuda, line)
     assert (finding.cause, finding.fixes[0].id) == ("cpu-build", "install-tensorflow")
+
+
+def test_no_listed_gpu_without_a_reason_is_told_with_the_command_that_asks_for_it() -> None:
+    finding = found(without_cuda, "Num GPUs Available:  0")
+    assert (finding.severity, finding.fixes[0].id) == (Severity.WARNING, "ask-tensorflow-why")
+    assert nothing(without_cuda, "Num GPUs Available:  1")
+
+
+def test_no_listed_gpu_beside_a_reason_is_left_to_the_reason() -> None:
+    line = "Num GPUs Available:  0"
+    assert nothing(
+        without_cuda, line, "Could not load dynamic library 'libcudnn.so.8'; dlerror: libcudnn.so.8: cannot open"
+    )
+    assert nothing(without_cuda, line, os="windows", tf="2.13")

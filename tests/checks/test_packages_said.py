@@ -129,6 +129,30 @@ def test_h5py_3_under_an_old_keras_is_pinned() -> None:
     assert (finding.cause, finding.fixes[0].id) == ("dependency-misfit", "pin-h5py")
 
 
+@pytest.mark.parametrize(
+    "line",
+    [
+        "n = sock.recv(10).decode('utf-8')",
+        "for backend in line.decode('utf-8').split():",
+        "    original_name = path.name.decode('utf8')",
+    ],
+)
+def test_code_that_decodes_bytes_of_its_own_says_nothing_of_h5py(line: str) -> None:
+    assert nothing(clash, line)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "    training_config = json.loads(training_config.decode('utf-8'))",
+        "    original_backend = f['backend'].decode('utf8')",
+        "    layer_names = [n.decode('utf8') for n in f.attrs['layer_names']]",
+    ],
+)
+def test_each_line_in_which_keras_decodes_tells_of_h5py(line: str) -> None:
+    assert found(clash, line).fixes[0].id == "pin-h5py"
+
+
 def test_a_module_compiled_for_a_newer_numpy_is_installed_anew() -> None:
     finding = found(clash, "ValueError: numpy.ndarray size changed, may indicate binary incompatibility.")
     assert (finding.cause, finding.fixes[0].id) == ("dependency-misfit", "rebuild-for-numpy")
@@ -154,3 +178,13 @@ def test_a_system_older_than_the_wheel_is_told_from_a_missing_tensorflow() -> No
     old = found(clash, line.format("/lib64/libc.so.6", "GLIBC_2.27"), "Failed to load the native TensorFlow runtime.")
     assert (old.cause, old.fixes[0].id) == ("dependency-misfit", "newer-glibc")
     assert found(clash, line.format("/usr/lib/libstdc++.so.6", "GLIBCXX_3.4.29")).fixes[0].id == "newer-libstdcxx"
+
+
+def test_another_framework_that_asks_for_nvidia_wheels_of_its_own_wants_an_environment_of_its_own() -> None:
+    line = (
+        'torch 2.5.1 requires nvidia-cudnn-cu12==9.1.0.70; platform_system == "Linux" and platform_machine == "x86_64",'
+        " but you have nvidia-cudnn-cu12 9.3.0.75 which is incompatible."
+    )
+    finding = found(clash, line)
+    assert (finding.cause, finding.fixes[0].id) == ("dependency-misfit", "separate-environments")
+    assert nothing(clash, "pandas 2.2.0 requires pytz>=2020.1, but you have pytz 2019.3 which is incompatible.")

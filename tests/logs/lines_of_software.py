@@ -40,6 +40,11 @@ PACKAGES: tuple[Expected, ...] = (
         {"asker": "tensorflow", "package": "keras", "wanted": "<2.16,>=2.15.0", "there": "3.0.2"},
     ),
     (
+        "torch 2.5.1 requires nvidia-cudnn-cu12==9.1.0.70; platform_system == 'Linux', but you have nvidia-cudnn-cu12 9.3.0.75 which is incompatible.",
+        "pip_misfit",
+        {"asker": "torch", "package": "nvidia-cudnn-cu12", "wanted": "==9.1.0.70", "there": "9.3.0.75"},
+    ),
+    (
         "tensorflow 1.10.0 has requirement numpy<=1.14.5,>=1.13.3, but you'll have numpy 1.15.0 which is incompatible.",
         "pip_misfit",
         {"package": "numpy", "there": "1.15.0"},

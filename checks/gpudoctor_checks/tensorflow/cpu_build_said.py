@@ -19,6 +19,7 @@ from collections.abc import Iterator
 from gpudoctor.sdk import Finding, Host, Log, LogEvent, TensorFlow, Trial, check, versions, weigh_unusable
 from gpudoctor_checks.said import command, events, log_finding, newest, on_windows, release, stated
 from gpudoctor_checks.tensorflow.cpu_build import LAST_NATIVE
+from gpudoctor_checks.tensorflow.unexplained import listed_without_a_word
 
 CPU_BUILDS = frozenset({"mkl", "eigen", "cpu"})
 FIRST_WITHOUT = "2.11"  # tensorflow.org/install/pip: 2.10 is the last release with CUDA for native Windows
@@ -67,6 +68,7 @@ def without_cuda(
     cpu = [each for each in builds if each.values.get("build") in CPU_BUILDS]
     if not no and not builds:
         yield from _without_its_operations(lacks, baseline)
+        yield from listed_without_a_word(log, tensorflow, baseline)
         return
     version = release(tensorflow, log)
     late = versions.is_version(version) and versions.at_least(version, FIRST_WITHOUT)

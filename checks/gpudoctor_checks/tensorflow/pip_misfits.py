@@ -15,6 +15,7 @@ from gpudoctor_checks.tensorflow.packages_remedies import CHECK
 from gpudoctor_checks.tensorflow.quoting import requirement
 
 OURS = re.compile(r"(?i)(?:tensorflow|tf|keras|tb)(?:[-_.]|$)")
+NVIDIA = "nvidia-"  # CUDA's libraries as wheels, which TensorFlow and other frameworks bring in different versions
 NOTICE = 0.6  # policy: pip went on and installed; whether the program minds is not said
 FIXES = {"keras": "install-keras", "numpy": "pin-numpy", "protobuf": "pin-protobuf"}
 ALONE = by_hand(
@@ -33,7 +34,20 @@ def by_pip(log: Log, trial: Trial | None) -> Iterator[Finding]:
         weight = weigh_faulty(0.85, trial)
         yield log_finding(summary, weight, refused, ALONE, cause="dependency-misfit", know="python -m pip --version")
         return
-    told = [each for each in events(log, "pip_misfit") if OURS.match(each.values["asker"] + "-") or _is_ours(each)]
+    misfits = events(log, "pip_misfit")
+    told = [each for each in misfits if OURS.match(each.values["asker"] + "-") or _is_ours(each)]
+    shared = [each for each in misfits if each not in told and each.values["package"].lower().startswith(NVIDIA)]
+    if shared and not told:
+        one = shared[0].values
+        yield log_finding(
+            f"{one['asker']} asks for another {one['package']} than {one['there']}: two frameworks share NVIDIA's wheels.",
+            weigh_faulty(NOTICE, trial),
+            shared,
+            ALONE,
+            cause="dependency-misfit",
+            know=CHECK,
+            severity=Severity.WARNING,
+        )
     if told:
         first = next((each for each in told if each.values["package"].lower() in FIXES), told[0])
         asker, package, there = (first.values[name] for name in ("asker", "package", "there"))

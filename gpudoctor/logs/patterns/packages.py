@@ -51,11 +51,13 @@ ROWS = (
         "ImportError: cannot import",
         rf"cannot import name '(?P<attribute>\w{{1,60}})' from '(?P<module>{IMPORTED})'",
     ),
-    # h5py 3 gives text where Keras before TensorFlow 2.4 decodes bytes; the traceback shows the line of Keras
+    # h5py 3 gives text where Keras before TensorFlow 2.4 decodes bytes; the traceback shows the line of Keras's own saving
+    # and nothing else does, for much code decodes bytes
     row(
         MISFIT,
         "decode('utf",
-        r"\b(?:model_config|training_config|keras_version|backend|original_\w{1,20}|n)\b[^\n]{0,30}\.decode\('utf-?8'\)",
+        r"(?:json\.loads\((?:model|training)_config|\bf(?:\.attrs)?\['(?:keras_version|backend)'\])\.decode\('utf-?8'\)"
+        r"|\[n\.decode\('utf-?8'\) for n in \w{1,20}\.attrs\b",
         module="h5py",
         why="bytes",
     ),
@@ -90,7 +92,8 @@ ROWS = (
         PIP,
         "which is incompatible",
         rf"(?P<asker>[\w\-.]{{1,60}}) (?P<of>\d[\w.+]{{0,20}}) (?:requires|has requirement) (?P<package>[\w\-.]{{1,60}}?)(?:\[[\w,\-]{{1,40}}\])?"
-        rf"(?P<wanted>{BOUND}), but you(?:'ll)? have (?P=package) (?P<there>\d[\w.+]{{0,20}}) which is incompatible",
+        # behind a semicolon: for which machines it is asked for
+        rf"(?P<wanted>{BOUND})(?:; [^\n]{{1,200}}?)?, but you(?:'ll)? have (?P=package) (?P<there>\d[\w.+]{{0,20}}) which is incompatible",
     ),
     row(
         "pip_conflict",
