@@ -50,6 +50,7 @@ METHODS = {
 SIDE_BY_SIDE = frozenset({"Prefetch", "ParallelMap", "MapAndBatch", "ParallelInterleave", "ParallelBatch"})
 READERS = frozenset({"TFRecord", "TextLine", "FixedLengthRecord"})
 KEEPERS = frozenset({"cache", "snapshot", "save"})  # once full, they run without what lies below
+REPEATERS = frozenset({"Repeat", "ForeverRepeat", "ShuffleAndRepeat"})
 NO_COST = frozenset({"Prefetch", "Root"})  # what a prefetch collects is the waiting of its consumer
 PARALLEL = frozenset({"num_parallel_calls", "argument_1"})  # of map; for interleave the second is cycle_length
 AUTOTUNE_OFF = "autotune is off"  # agent/pipeline.py: why an iterator has no model
@@ -183,28 +184,32 @@ def base_name(name: str) -> str:
 
 
 def _stages(nodes: Sequence[PipelineNode], chain: Sequence[CallSite], iterator: IteratorRecord) -> tuple[Stage, ...]:
-    ordered = list(_from_output(nodes))
-    batches = max(1, next((each.num_elements for each in ordered if each.num_elements), 1))
+    batches = float(max(1, next((each.num_elements for each, _ in _from_output(nodes, 1.0) if each.num_elements), 1)))
     sites = list(chain)
     return tuple(
-        _stage(node, _take(sites, base_name(node.name)), batches, iterator)
-        for node in ordered
+        _stage(node, _take(sites, base_name(node.name)), its_batches, iterator)
+        for node, its_batches in _from_output(nodes, batches)
         if base_name(node.name) != "Root"
     )
 
 
-def _from_output(nodes: Sequence[PipelineNode]) -> Iterator[PipelineNode]:
+def _from_output(nodes: Sequence[PipelineNode], batches: float) -> Iterator[tuple[PipelineNode, float]]:
+    """Yield the nodes, each with the batches that its count made: what is repeated is built, and counted, anew each time."""
     children: dict[int, list[PipelineNode]] = {}
     for each in nodes:
         children.setdefault(each.parent, []).append(each)
-    waiting = children.get(-1, [])
+    waiting = [(each, batches) for each in children.get(-1, [])]
     seen: set[int] = set()
     while waiting:
-        node = waiting.pop(0)
+        node, made = waiting.pop(0)
         if node.node not in seen:
             seen.add(node.node)
-            yield node
-            waiting = [*children.get(node.node, []), *waiting]
+            yield node, made
+            inputs = children.get(node.node, [])
+            if inputs and base_name(node.name) in REPEATERS:
+                inputs = [max(inputs, key=lambda each: each.num_elements)]
+                made *= min(1.0, inputs[0].num_elements / max(1, node.num_elements)) or 1.0
+            waiting = [*((each, made) for each in inputs), *waiting]
 
 
 def _take(sites: list[CallSite], name: str) -> list[CallSite]:
@@ -223,7 +228,7 @@ def _take(sites: list[CallSite], name: str) -> list[CallSite]:
     return taken
 
 
-def _stage(node: PipelineNode, sites: Sequence[CallSite], batches: int, iterator: IteratorRecord) -> Stage:
+def _stage(node: PipelineNode, sites: Sequence[CallSite], batches: float, iterator: IteratorRecord) -> Stage:
     name = base_name(node.name)
     site = next((each for each in sites if each.method in {"map", "from_generator"}), sites[0] if sites else None)
     asked = any(PARALLEL & each.arguments.keys() for each in sites if each.method in {"map", "interleave"})

@@ -1,4 +1,4 @@
-"""An input that has ended takes its nodes out of tf.data's model: what they cost is then unknown, or read before, not nothing."""
+"""An input that has ended, or begins again, takes its nodes out of tf.data's model: what they cost is then unknown, or read before, not nothing."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from gpudoctor.model.run import Pipeline
 from gpudoctor.model.session import CallSite, IteratorRecord, PipelineNode
 from gpudoctor.profile.agent import core
 from gpudoctor.profile.agent import pipeline as agent
+from gpudoctor.profile.pipeline_graph import _stages
 from gpudoctor.profile.timeline import analyse
 from tests.profile.timelines import PROCESS, loop, readings, session
 
@@ -68,6 +69,32 @@ def test_what_lies_below_a_full_cache_is_not_missed() -> None:
     found = pipeline(("Root", "Prefetch", "MemoryCache"), methods=("from_generator", "cache"))
     assert not found.unknown
     assert not isinstance(found.batch_s, Missing)
+
+
+def test_what_is_repeated_costs_a_batch_all_of_its_elements_though_its_count_begins_again_each_time() -> None:
+    rows = (
+        (1, -1, "Root", 400, 0.0),
+        (2, 1, "BatchV2", 400, 0.02),
+        (3, 2, "ForeverRepeat", 25600, 0.01),
+        (4, 3, "Map", 1600, 0.16),  # of a time before
+        (5, 4, "TensorSlice", 1600, 0.002),
+        (6, 3, "Map", 800, 0.08),
+        (7, 6, "TensorSlice", 800, 0.001),
+    )
+    nodes = [
+        PipelineNode(
+            process=PROCESS, iterator=0, node=at, parent=parent, name=name, num_elements=count, processing_s=cost
+        )
+        for at, parent, name, count, cost in rows
+    ]
+    stages = _stages(nodes, (), IteratorRecord(process=PROCESS, iterator=0))
+    assert [(each.name, each.visits) for each in stages] == [
+        ("BatchV2", 1.0),
+        ("ForeverRepeat", 64.0),
+        ("Map", 64.0),
+        ("TensorSlice", 64.0),
+    ]
+    assert stages[2].batch_s == pytest.approx(0.0064)
 
 
 def test_a_reading_that_only_lost_nodes_is_not_told_over_the_whole_one(monkeypatch: pytest.MonkeyPatch) -> None:
