@@ -53,3 +53,4 @@ def test_a_forked_process_wants_to_be_spawned() -> None:
     ):
         finding = found(no_memory_left, line)
         assert (finding.cause, finding.fixes[0].id) == ("early-allocation", "spawn-processes")
+        assert "memory" not in finding.title

@@ -1,8 +1,8 @@
 """GD452: the log shows that cuDNN or cuBLAS got no memory.
 
 What it does
-    Reads handles of cuDNN, cuBLAS and cuSOLVER that could not be made, convolutions that found no algorithm, and memory
-    options that were set too late.
+    Reads handles of cuDNN, cuBLAS and cuSOLVER that could not be made, convolutions that found no algorithm, layers in which
+    cuDNN failed, memory options that were set too late or for some GPUs only, and processes forked after CUDA had begun.
 
 Why it matters
     TensorFlow maps nearly all memory of the GPU at its start. Libraries that want memory of their own then fail, mostly
@@ -10,12 +10,14 @@ Why it matters
 
 How to fix
     Turn memory growth on before anything touches the GPU: TF_FORCE_GPU_ALLOW_GROWTH=true needs no change of the program,
-    and no import can come before it. Growth is for such cases and for sharing a GPU; it does not make memory larger.
+    and no import can come before it. Growth is for such cases and for sharing a GPU; it does not make memory larger. A process
+    that was forked cannot use its parent's CUDA: spawn it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from gpudoctor.sdk import Devices, Environment, Finding, Gpus, Log, LogEvent, NotApplicable, TensorFlow, Trial, check
 from gpudoctor_checks.libraries.older_build import library_without_code
@@ -42,6 +44,7 @@ SPAWN = change(
     "multiprocessing.set_start_method('spawn')  # before TensorFlow is touched; Keras: use_multiprocessing=False, or no tf.* in the generator",
     why="CUDA does not live through fork()",
 )
+FORKED, REFUSED = "The log: a forked process cannot use CUDA", "The log: TensorFlow refuses a memory option"
 RUNNING = 0.45  # policy: a cuDNN of another release, a faulty kernel and a bad sequence length print the same
 SEE_CUDNN = "python -m pip list | grep -i cudnn; nvidia-smi --query-gpu=memory.used,memory.total --format=csv"
 OTHER_FAULT = ("cudnn_mismatch", "driver_too_old", "cuinit_failed", "cudnn_arch")
@@ -72,7 +75,8 @@ def no_memory_left(
     ]
     if forked := events(log, "forked_after_cuda"):
         summary = "A process was forked after its parent had begun with CUDA, which the child then cannot use."
-        yield log_finding(summary, weigh_program(0.85, baseline), forked, SPAWN, cause="early-allocation")
+        told = log_finding(summary, weigh_program(0.85, baseline), forked, SPAWN, cause="early-allocation")
+        yield replace(told, title=FORKED)
         return
     if not late and not failed and not recurrent:
         return
@@ -92,7 +96,7 @@ def no_memory_left(
             know=SEE_FREE,
         )
     elif late:
-        yield _too_late(late, baseline)
+        yield replace(_too_late(late, baseline), title=REFUSED)
     else:
         summary = "cuDNN fails while it runs a layer: mostly it finds no memory of its own, or it does not fit this TensorFlow."
         weight = weigh_program(RUNNING, baseline)
