@@ -56,7 +56,7 @@ def judge_text(
     findings = tuple(_told_apart(each) for each in told) if _troubles(told) else told
     primary = primary_of(findings)
     asked = next((each.summary for each in findings if each.slug == ONLY_A_RUN_TELLS), "")
-    headline = primary.summary if primary is not None else without or asked or _nothing(snapshot)
+    headline = primary.summary if primary is not None else without or asked or _nothing(snapshot, findings)
     return replace(
         report,
         findings=findings,
@@ -107,13 +107,17 @@ def _troubles(findings: Sequence[Finding]) -> bool:
     return any(each.severity is not Severity.INFO for each in findings)
 
 
-def _nothing(snapshot: Snapshot) -> str:
+def _nothing(snapshot: Snapshot, notes: Sequence[Finding]) -> str:
+    """Return the headline where nothing is wrong: another maker's GPU, a note that the text gave cause for, or neither."""
     if not _was_read(snapshot):
         return NOTHING_FOLLOWS
     events = snapshot.log.events if snapshot.log is not None else ()
     maker = next((each.values["maker"] for each in events if each.kind == OTHER_MAKER), "")
     if maker:
         return OTHERS.format(maker)
+    noted = next((each.summary for each in notes if each.cause != NOISE), "")
+    if noted:
+        return noted
     return NO_TROUBLE if any(each.kind not in SAID_NOTHING for each in events) else NOTHING_RECOGNISED
 
 

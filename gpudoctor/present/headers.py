@@ -67,13 +67,18 @@ def _driver(snapshot: Snapshot) -> str:
         snapshot.cuda.library_version if snapshot.cuda else None,
     )
     version = next((each for each in sources if isinstance(each, str)), None)
-    return f"driver {version}" if version else "no driver" if _looked(snapshot) else "driver unknown"
+    return f"driver {version}" if version else "no driver" if _asked(snapshot) else "driver unknown"
 
 
 def _looked(snapshot: Snapshot) -> bool:
-    """Return whether anything that would show a GPU or a driver was looked at."""
+    """Return whether anything that would show a GPU was looked at."""
+    return snapshot.gpus is not None or _asked(snapshot)
+
+
+def _asked(snapshot: Snapshot) -> bool:
+    """Return whether anything that would show a driver was looked at; a GPU that a text names shows none, and has one."""
     asked = snapshot.nvml is not None and not isinstance(snapshot.nvml.status, Missing)  # a stated driver shows no GPU
-    return asked or any(each is not None for each in (snapshot.cuda, snapshot.kernel, snapshot.gpus))
+    return asked or snapshot.cuda is not None or snapshot.kernel is not None
 
 
 def _cpus(snapshot: Snapshot) -> str:

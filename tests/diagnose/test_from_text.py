@@ -14,6 +14,7 @@ from gpudoctor.logs.reader import read_events
 from gpudoctor.logs.stated import read_facts
 from gpudoctor.model.observed import LogEvent
 from gpudoctor.model.snapshot import Snapshot
+from gpudoctor.present.headers import machine_line
 from tests.checks.machines import healthy_h100
 
 CHECKS = registry.load().checks
@@ -56,3 +57,17 @@ def test_a_gpu_of_another_maker_is_told_and_not_judged(line: str, maker: str) ->
     report = judge_text(snapshot_of(read), registry.load().checks)
     assert report.findings == ()
     assert maker in report.summary.headline
+
+
+def test_what_a_text_gives_cause_to_note_is_its_headline_and_not_that_it_shows_no_trouble() -> None:
+    said = read_events(["NVRM: Xid (PCI:0000:01:00): 31, Ch 00000010"])
+
+    report = judge_text(snapshot_of((*said, LogEvent(kind="text_end", line=2)), read_facts([])), CHECKS)
+
+    assert report.summary.headline == "Xid 31: mostly a fault of the program, seldom of the card."
+
+
+def test_a_gpu_that_a_text_names_has_a_driver_of_an_unknown_version() -> None:
+    told = snapshot_of(read_events([]), read_facts(["gpu=GTX 1080"]))
+
+    assert "driver unknown" in machine_line(judge_text(told, CHECKS))
