@@ -85,6 +85,18 @@ def pipeline(session: Session, loop: Loop, read: Read) -> Pipeline | Missing:
     )
 
 
+def rounds(session: Session, loop: Loop, found: Pipeline, epochs: int) -> int:
+    """Return how often the data of the slowest stage came again, at most: one iterator over all epochs takes new ones on.
+
+    A generator without an end, in epochs of `steps_per_epoch`, gives nothing twice.
+    """
+    at = 0 if isinstance(found.bottleneck, Missing) else found.bottleneck
+    if any(base_name(each.name) in REPEATERS for each in found.stages[:at]):
+        return epochs
+    sites = [each.site for each in _iterators(session, loop) if not isinstance(each.site, Missing)]
+    return min(epochs, max((sites.count(each) for each in sites), default=epochs))
+
+
 def _iterators(session: Session, loop: Loop) -> list[IteratorRecord]:
     record = loop.record
     own = [each for each in session.iterators if each.process == record.process]

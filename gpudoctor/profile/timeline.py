@@ -19,7 +19,7 @@ from gpudoctor.profile.hot_lines import Read, hot_lines
 from gpudoctor.profile.losses import loss
 from gpudoctor.profile.over_time import machine_over_time, memory
 from gpudoctor.profile.pipeline_changes import with_changes
-from gpudoctor.profile.pipeline_graph import pipeline
+from gpudoctor.profile.pipeline_graph import pipeline, rounds
 from gpudoctor.profile.steps import Loop, main_loop
 
 T = TypeVar("T")
@@ -53,7 +53,9 @@ def analyse(session: Session, windows: Sequence[WindowShare] = (), read: Read = 
         run,
         limits=(*run.limits, *_unseen_costs(found, times)),
         steps=times,
-        pipeline=None if found is None else with_changes(found, times, machine, force, around.epochs),
+        pipeline=None
+        if found is None
+        else with_changes(found, times, machine, force, rounds(session, loop, found, around.epochs)),
         hot_lines=lines,
         settings=force,
         tracings=tracings(session, process),

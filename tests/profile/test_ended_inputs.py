@@ -9,10 +9,11 @@ import pytest
 
 from gpudoctor.model.missing import Missing
 from gpudoctor.model.run import Pipeline
-from gpudoctor.model.session import CallSite, IteratorRecord, PipelineNode
+from gpudoctor.model.session import CallSite, IteratorRecord, PipelineNode, Session
 from gpudoctor.profile.agent import core
 from gpudoctor.profile.agent import pipeline as agent
-from gpudoctor.profile.pipeline_graph import _stages
+from gpudoctor.profile.pipeline_graph import _stages, rounds
+from gpudoctor.profile.steps import main_loop
 from gpudoctor.profile.timeline import analyse
 from tests.profile.timelines import PROCESS, loop, readings, session
 
@@ -20,8 +21,8 @@ WHOLE = ("Root", "Prefetch", "FlatMap", "Generator")
 ENDED = ("Root", "Prefetch", "FlatMap")
 
 
-def pipeline(*models: tuple[str, ...], methods: tuple[str, ...] = ("from_generator",)) -> Pipeline:
-    """Return the pipeline of a loop that waits half of its time, an iterator for each of these models."""
+def recorded_session(*models: tuple[str, ...], methods: tuple[str, ...] = ("from_generator",)) -> Session:
+    """Return the session of a loop that waits half of its time, an iterator for each of these models."""
     sites = tuple(
         CallSite(process=PROCESS, site=at, method=method, file="train.py", line=at + 1, inputs=(at - 1,) if at else ())
         for at, method in enumerate(methods)
@@ -44,8 +45,12 @@ def pipeline(*models: tuple[str, ...], methods: tuple[str, ...] = ("from_generat
         for at, name in enumerate(names)
     )
     made = session(loop(), steps=readings(*((float(each), 50 * each, 0.5 * each) for each in range(40))))
-    whole = replace(made, call_sites=sites, iterators=iterators, pipeline_nodes=nodes)
-    found = analyse(whole, read=lambda _, __: "").pipeline
+    return replace(made, call_sites=sites, iterators=iterators, pipeline_nodes=nodes)
+
+
+def pipeline(*models: tuple[str, ...], methods: tuple[str, ...] = ("from_generator",)) -> Pipeline:
+    """Return the pipeline of such a session."""
+    found = analyse(recorded_session(*models, methods=methods), read=lambda _, __: "").pipeline
     assert found is not None
     return found
 
@@ -95,6 +100,22 @@ def test_what_is_repeated_costs_a_batch_all_of_its_elements_though_its_count_beg
         ("TensorSlice", 64.0),
     ]
     assert stages[2].batch_s == pytest.approx(0.0064)
+
+
+@pytest.mark.parametrize(("models", "came"), [((WHOLE,), 1), ((WHOLE, WHOLE, ENDED), 3)])
+def test_one_iterator_over_all_epochs_gives_nothing_twice(models: tuple[tuple[str, ...], ...], came: int) -> None:
+    whole = recorded_session(*models)
+    main = main_loop(whole)
+    assert main is not None
+    assert rounds(whole, main, pipeline(*models), epochs=3) == came
+
+
+def test_behind_a_repeat_one_iterator_is_enough() -> None:
+    repeated = ("Root", "ForeverRepeat", "FlatMap", "Generator")
+    whole = recorded_session(repeated, methods=("from_generator", "repeat"))
+    main = main_loop(whole)
+    assert main is not None
+    assert rounds(whole, main, pipeline(repeated, methods=("from_generator", "repeat")), epochs=3) == 3
 
 
 def test_a_reading_that_only_lost_nodes_is_not_told_over_the_whole_one(monkeypatch: pytest.MonkeyPatch) -> None:
