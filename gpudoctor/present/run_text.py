@@ -198,9 +198,15 @@ def _fixes(report: Report, run: Run, style: Style, limit: int) -> Iterator[str]:
         yield findings.fixes_heading(style, COLUMNS)
     yield from findings.listed(report.fixes, limit, COLUMNS)
     yield from bound
-    most = together(run.steps.shares) if run.steps is not None and len(report.fixes) > 1 else None
+    most = together(run.steps.shares) if run.steps is not None and _several_levers(report, bound) else None
     if most is not None and most >= WORTH_SAYING and f"<= {most:.2g}x" not in "".join(bound):
         yield _bound("all of them together, at most:", most)
+
+
+def _several_levers(report: Report, bound: Sequence[str]) -> bool:
+    """Return whether the fixes take away more than the wait: what those of the pipeline bring together is its own bound."""
+    beside = [each for each in report.fixes if not (bound and each.id.startswith("pipeline-"))]
+    return len(report.fixes) > 1 and bool(beside)
 
 
 def _bound(words: str, speedup: float) -> str:

@@ -79,3 +79,10 @@ def test_the_parts_of_a_step_fit_their_line_with_shorter_bars() -> None:
     (line,) = [each for each in told(make_run(steps=make_steps(shares=shares))).splitlines() if "(ms)" in each]
     assert line.endswith("tracing 12.6 ########### (ms)")
     assert len(line) <= run_text.WIDTH
+
+
+def test_several_fixes_of_one_pipeline_bring_no_more_than_a_perfect_one() -> None:
+    pipeline = make_pipeline(python="python function", kinds=("tf_ops", "cache", "perfect"))
+    text = told(make_run(steps=make_steps(waits=0.8, host=0.18), pipeline=pipeline))
+    assert "a perfect input pipeline:" in text
+    assert "all of them together" not in text
