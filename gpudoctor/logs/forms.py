@@ -22,11 +22,13 @@ HEADING = "### "
 QUESTIONS = (
     "TensorFlow version", "Tensorflow version", "TensorFlow Version", "TF version", "Python version", "Python Version",
     "Keras version", "NumPy version", "OS platform", "OS Platform", "Operating system", "Operating System",
-    "CUDA/cuDNN", "CUDA version", "CUDA Version", "DNN version", "GPU model", "GPU Model", "Driver version",
+    "__version__", "CUDA/cuDNN", "CUDA version", "CUDA Version", "DNN version", "GPU model", "GPU Model", "Driver version",
 )  # fmt: skip
 ANCHORS = (HEADING, *QUESTIONS)
 ASKS = re.compile(
     r"(?P<before>[^\n]{0,100}?)(?P<mark>[#*_\s\-]*)(?:(?:tensorflow|tf|python|keras|numpy|cuda|cudnn|cuda ?/ ?cudnn|(?:nvidia )?driver) version"
+    # a session at Python's prompt, or one line of a shell: what it asks stands in the next line
+    r"|(?:\$ ?)?(?:python\d?(?:\.\d{1,2})? -c ['\"]import tensorflow as tf; ?)?(?:print ?\()?(?:tf|tensorflow)\.__version__\)?['\"]?"
     r"|os platform(?: (?:and|&) distribution)?|operating system|gpu model(?: (?:and|&) memory)?)"
     r"(?: \((?:e\.g\.|use command|if )[^)\n]{0,60}\))?[\s:?*_]*",
     re.IGNORECASE,
@@ -46,6 +48,7 @@ PRINTED = re.compile(
 LINES_BETWEEN = 3  # GitHub leaves one empty line; people add a fence
 PRINTED_BETWEEN = 8  # policy: lines of a program that got between a question and its answer
 VERSION = re.compile(r"\d{1,2}\.\d{1,2}(?:\.\d{1,3}){0,2}")
+PRINTED_VERSION = re.compile(r"['\"]?(\d{1,2}\.\d{1,2}\.\d{1,2}(?:-?(?:rc|dev)\d{1,8})?)['\"]?")
 # "CUDA 12.4 / cuDNN 8.9", "11.6/8.6", "12.2": the driver's own number, which nvidia-smi shows, is another thing
 CUDNN = re.compile(r"(?i)cudnn\D{0,20}?(\d{1,2}(?:\.\d{1,3}){0,3})|/\s{0,3}v?(\d{1,2}\.\d{1,2}(?:\.\d{1,3}){0,2})")
 CUDA_AT_LEAST = 7.5  # no CUDA 8.1 or 8.9 exists, so such a number is cuDNN's; TensorFlow began with CUDA 7.5
@@ -85,6 +88,7 @@ ASKED: tuple[tuple[re.Pattern[str], Callable[[str], dict[str, str]]], ...] = (
     (re.compile(r"(?i)cudnn version"), _version("cudnn")),
     (re.compile(r"(?i)driver version"), _version("driver")),
     (re.compile(r"(?i)(?:tensorflow|\btf) version"), _version("tf")),
+    (re.compile(r"__version__"), lambda answer: {"tf": told[1]} if (told := PRINTED_VERSION.fullmatch(answer)) else {}),
     (re.compile(r"(?i)python version"), _version("python")),
     (re.compile(r"(?i)keras version"), _version("keras")),
     (re.compile(r"(?i)numpy version"), _version("numpy")),

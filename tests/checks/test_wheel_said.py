@@ -101,3 +101,11 @@ def test_the_empty_package_of_the_old_name_is_replaced() -> None:
     finding = found(no_wheel, line)
     assert (finding.cause, finding.fixes[0].id) == ("python-tf-wheel", "install-tensorflow")
     assert found(no_wheel, line, os="Windows 11").fixes[0].id == "install-in-wsl"
+
+
+def test_cuda_wheels_that_are_for_linux_are_no_matter_of_python() -> None:
+    line = 'ERROR: No matching distribution found for nvidia-nccl-cu12==2.19.3; extra == "and-cuda"'
+    windows, anywhere = found(no_wheel, line, os="windows"), found(no_wheel, line)
+    assert (windows.cause, windows.fixes[0].id) == ("windows-native", "install-in-wsl")
+    assert (anywhere.cause, anywhere.fixes[0].id) == ("python-tf-wheel", "install-tensorflow")
+    assert "WSL2" in anywhere.fixes[0].text

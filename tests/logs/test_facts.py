@@ -133,3 +133,7 @@ def test_a_number_that_is_no_version_is_left_out() -> None:
 
     assert snapshot.python is None
     assert (snapshot.packages or {})["numpy"] == "2.0"
+
+
+def test_a_version_that_is_asked_for_is_not_the_version_that_is_there() -> None:
+    assert shown("This version of TensorFlow Probability requires TensorFlow version >= 2.18").tensorflow is None

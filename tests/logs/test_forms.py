@@ -279,3 +279,21 @@ def test_a_page_that_is_cut_between_blocks_tells_the_same(at: int) -> None:
 
     assert [each.values["tf"] for each in events if "tf" in each.values] == ["2.15"]
     assert [each.line for each in events if "tf" in each.values] == [13]
+
+
+@pytest.mark.parametrize(
+    "asks",
+    [
+        ">>> tf.__version__\n'2.13.0'",
+        ">>> print(tf.__version__)\n2.13.0",
+        '$ python -c "import tensorflow as tf; print(tf.__version__)"\n2.13.0',
+        "print(tensorflow.__version__)\n2.13.0",
+    ],
+)
+def test_a_version_that_is_asked_for_at_the_prompt_is_read_from_the_next_line(asks: str) -> None:
+    assert merged(read_events(asks.splitlines()), {}).get("tf") == "2.13.0"
+
+
+@pytest.mark.parametrize("text", ["print(tf.__version__)\nrate = 0.5.1", "print(np.__version__)\n1.26.4"])
+def test_a_line_of_a_program_behind_the_question_is_no_version(text: str) -> None:
+    assert "tf" not in merged(read_events(text.splitlines()), {})

@@ -36,6 +36,7 @@ from gpudoctor_checks.memory.shared_board import on_board
 from gpudoctor_checks.said import events, log_finding, on_windows, stated
 from gpudoctor_checks.tensorflow.cpu_build import LAST_NATIVE
 from gpudoctor_checks.tensorflow.cpu_build_said import FIRST_WITHOUT, WSL
+from gpudoctor_checks.tensorflow.cuda_wheels_absent import without_cuda_wheels
 from gpudoctor_checks.tensorflow.wheel_remedies import PLAIN_NAME, VERSION, fixes_for, pip_is_old
 
 ARM = frozenset({"aarch64", "arm64"})
@@ -54,16 +55,15 @@ def no_wheel(
 ) -> Iterator[Finding]:
     """Compare what was asked for with what pip saw."""
     if removed := events(log, "package_removed"):
-        summary, weight = (
-            "tensorflow-gpu is an empty package since 2022: tensorflow is the same.",
-            weigh_faulty(0.95, baseline),
-        )
+        summary = "tensorflow-gpu is an empty package since 2022: tensorflow is the same."
+        weight = weigh_faulty(0.95, baseline)
         fixes = (WSL, LAST_NATIVE) if on_windows(host) else (PLAIN_NAME,)
         yield log_finding(summary, weight, removed, *fixes, cause="python-tf-wheel")
         return
     found = events(log, "no_wheel")
     if not found:
-        yield from _by_facts(log, baseline)
+        wheels = events(log, "cuda_wheel_absent")
+        yield from without_cuda_wheels(wheels, host, baseline) if wheels else _by_facts(log, baseline)
         return
     own = (either(python.version, "") if python is not None else "") or stated(log, "python")
     wanted = next((match[0] for each in found if (match := VERSION.search(each.values.get("wanted", "")))), "")

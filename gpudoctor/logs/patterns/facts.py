@@ -22,6 +22,12 @@ def windows_python(values: dict[str, str]) -> dict[str, str]:
     return {**values, "python": f"{digits[0]}.{digits[1:]}", "os": "windows"}
 
 
+def platform_of_banner(values: dict[str, str]) -> dict[str, str]:
+    """Return the fields with the system that Python's first line names."""
+    platform = values.pop("platform", "")
+    return {**values, "os": "windows" if platform == "win32" else platform} if platform else values
+
+
 def windows_mode(values: dict[str, str]) -> dict[str, str]:
     """Return the fields with the system that has such a driver model: WDDM and TCC are Windows' (nvidia-smi's manual)."""
     mode = values.pop("mode", "")
@@ -80,7 +86,7 @@ ROWS = (
         rf"NVRM version: NVIDIA UNIX (?:Open )?\w{{1,10}} Kernel Module(?: for \w{{1,12}})?\s{{1,4}}(?P<module>{NUMBER})",
     ),
     *(
-        row(FACT, anchor, rf"{anchor}[^\d\n]{{0,40}}(?P<tf>{TENSORFLOW})")
+        row(FACT, anchor, rf"{anchor}[^\d\n<>~]{{0,40}}(?P<tf>{TENSORFLOW})")
         for anchor in (
             "TF Version",
             "TF version",
@@ -94,13 +100,24 @@ ROWS = (
     row(FACT, "v1.", rf"v1\.\d{{1,2}}\.\d{{1,2}}(?:-rc\d)?-\d{{1,6}}-g[0-9a-f]{{6,12}},? (?P<tf>{TENSORFLOW})"),
     row(FACT, "Successfully installed", rf"Successfully installed [^\n]{{0,900}}?\btensorflow-(?P<tf>{TENSORFLOW})"),
     row(FACT, "Python version", r"Python version[^\d\n]{0,20}(?P<python>\d\.\d{1,2}(?:\.\d{1,2})?)"),
-    row(FACT, "Python 3.", r"Python (?P<python>3\.\d{1,2}(?:\.\d{1,2})?)"),
+    row(
+        FACT,
+        "Python 3.",
+        r"Python (?P<python>3\.\d{1,2}(?:\.\d{1,2})?)(?:[^\n]{1,160}\] on (?P<platform>win32|darwin|linux)\b)?",
+        refine=platform_of_banner,
+    ),
+    row(
+        FACT, "w-intel", r"(?<![\w\-])tensorflow-intel(?:\s{1,40}|==|-)\d{1,2}\.\d{1,2}\b", os="windows"
+    ),  # no other wheels
     row(FACT, "ython3.", r"lib(?:64)?/python(?P<python>3\.\d{1,2})/"),
     row(FACT, "\\Python3", r"\\Python(?P<digits>3\d{1,2})\\", refine=windows_python),
     # a shell of Windows that starts Python itself, and the folders of such a Python; Docker and WSL are started there, too
     row(FACT, "PS C:\\", rf"PS C:\\[^>\n]{{0,120}}>\s?{PYTHONS}", os="windows"),
     row(FACT, "\\Users\\", rf"[A-Z]:\\Users\\[^>\n]{{0,120}}>\s?{PYTHONS}", os="windows"),
     row(FACT, "\\site-packages\\", r"[A-Z]:\\[^\"'\n]{1,160}\\site-packages\\", os="windows"),
+    # what platform.platform() answers
+    row(FACT, "Windows-1", r"\bWindows-1[01]-10\.0\.\d{4,6}", os="windows"),
+    row(FACT, "macOS-", r"\bmacOS-\d{2}\.\d{1,2}[\d.]{0,6}-(?:arm64|x86_64)", os="darwin"),
     row(FACT, "#SBATCH", r"#SBATCH\b", scheduler="slurm"),
     row(FACT, "SLURM_", r"\bSLURM_(?:JOB|STEP|GPUS|NODE|CPUS|PROCID|LOCALID)\w{0,30}", scheduler="slurm"),
     row(FACT, "Slurm ", r"\bSlurm (?:job|cluster|node|script)\b", scheduler="slurm"),

@@ -17,6 +17,8 @@ IMPORTED = "ml_dtypes|typing_extensions|flatbuffers|gast|wrapt|astunparse|opt_ei
 PACKAGE = r"(?P<package>tensorflow(?:[-_](?:gpu|cpu|intel|macos))?|tf[-_]nightly(?:[-_]gpu)?)(?:\[[\w,\-]{1,40}\])?"
 # a version and what may stand before it, as pip writes what one package asks of another
 BOUND = r"[<>=!~][^\s,;'\"]{0,24}(?:,[<>=!~][^\s,;'\"]{0,24}){0,5}"
+# whom ld.so names, if anybody, is a library and no program of the shell
+OF_A_LIBRARY = r"(?! \(required by (?![^)\n]{0,200}\.so)[^)\n]{1,200}\))"
 
 
 def last_of_a_cut_list(values: dict[str, str]) -> dict[str, str]:
@@ -65,14 +67,24 @@ ROWS = (
     row(
         MISFIT,
         "GLIBCXX_",
-        r"version [`'](?P<symbol>GLIBCXX_[\d.]{1,12})' not found",
+        rf"version [`'](?P<symbol>GLIBCXX_[\d.]{{1,12}})' not found{OF_A_LIBRARY}",
         module="libstdc++",
         why="libstdcxx",
     ),
     row(
-        MISFIT, "CXXABI_", r"version [`'](?P<symbol>CXXABI_[\d.]{1,12})' not found", module="libstdc++", why="libstdcxx"
+        MISFIT,
+        "CXXABI_",
+        rf"version [`'](?P<symbol>CXXABI_[\d.]{{1,12}})' not found{OF_A_LIBRARY}",
+        module="libstdc++",
+        why="libstdcxx",
     ),
-    row(MISFIT, "GLIBC_", r"version [`'](?P<symbol>GLIBC_[\d.]{1,12})' not found", module="glibc", why="glibc"),
+    row(
+        MISFIT,
+        "GLIBC_",
+        rf"version [`'](?P<symbol>GLIBC_[\d.]{{1,12}})' not found{OF_A_LIBRARY}",
+        module="glibc",
+        why="glibc",
+    ),
     # the module was compiled for a NumPy that is newer than the one here
     row(
         MISFIT,
@@ -209,6 +221,18 @@ ROWS = (
         "whl is not a supported",
         r"tensorflow\S{0,60}?(?:-cp(?P<tag>[23]\d{1,2})-\S{0,40}?-(?P<platform>[a-z][\w.]{2,80}?)(?:\.whl)?)?"
         r" is not a supported wheel on this platform",
+    ),
+    # what tensorflow[and-cuda] asks for: wheels for Linux
+    *(
+        row(
+            "cuda_wheel_absent",
+            anchor,
+            rf"{words} (?P<package>nvidia-[\w\-]{{2,40}}-cu\d{{2}})\b[^\n]{{0,60}}and-cuda",
+        )
+        for anchor, words in (
+            ("Could not find a version", "Could not find a version that satisfies the requirement"),
+            ("No matching distribution", "No matching distribution found for"),
+        )
     ),
     row("package_removed", 'The "tensorflow-gpu"', r"The \"(?P<package>tensorflow-gpu)\" package has been removed"),
     row("conda_build", "_tflow_select", r"_tflow_select\s{1,40}[\d.]{1,12}\s{1,40}(?P<build>[a-z]{2,8})\b"),
