@@ -16,6 +16,7 @@ OWN_AT_MOST = 0.5  # policy: what is most of a call names its cause
 # Measured: of 15 ms that 64 calls of a map took beside their lines 10 to 12 went with one call for all; of a generator's 12 all.
 SAVED_AT_LEAST = 0.5
 COLUMN = 42  # what a fix's title may take in the report
+UNEVEN = frozenset({"padded_batch", "ragged_batch", "bucket_by_sequence_length"})
 WORTH = 1.05  # policy, as for the other changes of a pipeline: a best case below it is not shown
 ACTIVITIES = ("numpy", "python", "other", "io", "wait")
 
@@ -41,8 +42,13 @@ class Calls:
 
 
 def calls_of(pipeline: Pipeline, lines: HotLines, steps: StepTimes) -> Calls | None:
-    """Return the calls of the slowest stage's function; None where a batch's time or its own lines are not known."""
+    """Return the calls of the slowest stage's function; None where a batch's time or its own lines are not known.
+
+    None, too, where batches are padded: examples of many shapes do not go into one call, or one array.
+    """
     stage = pipeline.slowest
+    if any(each.method in UNEVEN or each.name.startswith("PaddedBatch") for each in pipeline.stages):
+        return None
     if stage is None or isinstance(pipeline.bottleneck, Missing) or isinstance(steps.step_s, Missing):
         return None
     after = pipeline.stages[pipeline.bottleneck + 1 : pipeline.bottleneck + 2]

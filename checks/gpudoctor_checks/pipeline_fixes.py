@@ -5,6 +5,8 @@ Two checks see the same pipeline (who waits, and whose function makes it wait); 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from gpudoctor.sdk import Change, Fix, Gain, Grade, Pipeline, Stage
 from gpudoctor_checks.recorded import diff, with_argument, with_call
 
@@ -16,14 +18,14 @@ def pipeline_fixes(pipeline: Pipeline | None, *kinds: str) -> tuple[Fix, ...]:
     """Return the fixes of all changes, or of those kinds, in the order of the changes."""
     chosen = [each for each in pipeline.changes if each.stage >= 0] if pipeline is not None else []
     return tuple(
-        _fix(each, pipeline.stages[each.stage])
+        _fix(each, pipeline.stages[each.stage], pipeline.stages[each.stage + 1 :])
         for each in chosen
         if pipeline is not None and (not kinds or each.kind in kinds)
     )
 
 
-def _fix(change: Change, stage: Stage) -> Fix:
-    title, text, minutes = _words(change.kind, stage)
+def _fix(change: Change, stage: Stage, below: Sequence[Stage]) -> Fix:
+    title, text, minutes = _words(change.kind, stage, shuffled=any("Shuffle" in each.name for each in below))
     where = f" :{stage.line}" if stage.line else ""
     gain = Gain(
         grade=Grade.ESTIMATE,
@@ -43,7 +45,7 @@ def _fix(change: Change, stage: Stage) -> Fix:
     )
 
 
-def _words(kind: str, stage: Stage) -> tuple[str, str, float]:
+def _words(kind: str, stage: Stage, *, shuffled: bool) -> tuple[str, str, float]:
     """Return title, diff and minutes."""
     name = stage.callee.rpartition(".")[2].strip("<>") or "f"
     if kind == "tf_ops":
@@ -56,7 +58,9 @@ def _words(kind: str, stage: Stage) -> tuple[str, str, float]:
         return "Read several files side by side", diff(stage.snippet, reads), 15.0
     if kind == "prefetch":
         return "Prefetch as the last step", diff("", "ds = ds.prefetch(tf.data.AUTOTUNE)"), 1.0
-    return "cache(), if nothing in it is random", diff("", f"ds = ds.cache()  # behind line {stage.line}"), 2.0
+    moved = ("# and .shuffle() moves behind it: what is cached keeps its order in every epoch",) if shuffled else ()
+    added = f"ds = ds.cache()  # behind line {stage.line}"
+    return "cache(), if nothing in it is random", diff("", added, *moved), 2.0
 
 
 def _in_tf_ops(name: str, stage: Stage) -> str:

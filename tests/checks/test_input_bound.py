@@ -11,6 +11,7 @@ from gpudoctor.model.run import Breakdown, HotLines, Pipeline, Stage
 from gpudoctor.model.snapshot import Snapshot
 from gpudoctor.testing import judge
 from gpudoctor_checks.input.input_bound import waiting
+from gpudoctor_checks.pipeline_fixes import pipeline_fixes
 from tests.checks.runs import case, make_line, make_pipeline, make_steps, ran
 
 STARVED = {"steps": make_steps(waits=0.71), "pipeline": make_pipeline(kinds=("parallel_map", "cache"))}
@@ -105,3 +106,22 @@ def test_a_generator_whose_items_cost_more_than_its_lines_is_told_to_yield_whole
 
 def test_a_generator_that_works_is_not() -> None:
     assert "pipeline-batch-first" not in {fix.id for fix in the_finding(of_generator(0.35)).fixes}
+
+
+def test_a_generator_whose_items_are_padded_is_not_told_to_yield_whole_batches() -> None:
+    padded = Stage(name="PaddedBatchV2", method="padded_batch", file="train.py", line=7, visits=1.0)
+    machine = of_generator(0.0)
+    assert machine.run is not None
+    pipeline = Pipeline(stages=(padded, ONE_BY_ONE), bottleneck=1, batch_s=0.008)
+    uneven = replace(machine, run=replace(machine.run, pipeline=pipeline))
+    assert "pipeline-batch-first" not in {fix.id for fix in the_finding(uneven).fixes}
+
+
+def test_a_cache_behind_a_shuffle_says_that_the_shuffle_moves() -> None:
+    pipeline = make_pipeline(python="python function", kinds=("cache",))
+    shuffle = replace(pipeline.stages[2], name="ShuffleV3", method="shuffle", python="")
+    (plain,), (moved,) = (
+        pipeline_fixes(each) for each in (pipeline, replace(pipeline, stages=(*pipeline.stages, shuffle)))
+    )
+    assert "shuffle" not in plain.text
+    assert ".shuffle() moves behind it" in moved.text
