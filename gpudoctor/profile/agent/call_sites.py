@@ -112,6 +112,8 @@ def _with_python(original: Any) -> Any:
                 name, file, line = places.of_function(func)
                 if file and places.kind_of(file) == places.USER:
                     site.update(python_function=name, python_file=file, python_line=line)
+                elif places.GENERATED in file:  # made inside the mapped function, whose place is known
+                    site["python_function"] = name
         except Exception as error:
             core.note_fault("call_sites", error)
         with hidden.unseen:

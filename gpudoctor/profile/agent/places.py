@@ -16,6 +16,7 @@ STANDARD = tuple(
 )
 PACKAGES = (os.sep + "site-packages" + os.sep, os.sep + "dist-packages" + os.sep)
 DISTRIBUTED_INPUT = os.path.join("tensorflow", "python", "distribute", "input_lib.py")  # one fetch for each replica
+GENERATED = "__autograph_generated_file"  # a user's function as autograph wrote it anew
 KERAS_FOLDERS = ("keras" + os.sep, "tf_keras" + os.sep)
 
 Place = Tuple[str, int, str, str]  # file, line, function, label
@@ -41,7 +42,7 @@ def _kind(file: str) -> int:
             if inside == DISTRIBUTED_INPUT:
                 return DISTRIBUTE
             return KERAS if inside.startswith(KERAS_FOLDERS) else LIBRARY
-    if file.startswith(OURS) or file.startswith(STANDARD) or "__autograph_generated_file" in file:
+    if file.startswith(OURS) or file.startswith(STANDARD) or GENERATED in file:
         return LIBRARY
     if file.startswith("<") and file not in {"<stdin>", "<string>"}:
         return USER if file.startswith("<ipython") else LIBRARY
