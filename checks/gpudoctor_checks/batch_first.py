@@ -1,8 +1,8 @@
 """What it costs to call Python once for each example, and what one call, or one yield, for each batch would leave of it.
 
-A call from tf.data into Python, a map's or for a generator's next item, costs more than a small function's own lines: arguments become arrays, a thread waits for the
-interpreter's lock, the result becomes a tensor. How much of a call is its own lines is measured in the run (sampled stacks
-against tf.data's own clock); the rest is paid once for each call.
+A call from tf.data into Python, a map's or for a generator's next item, costs more than a small function's own lines:
+arguments become arrays, a thread waits for the interpreter's lock, the result becomes a tensor. How much of a call is its own
+lines is measured in the run (sampled stacks against tf.data's own clock); the rest is paid once for each call.
 """
 
 from __future__ import annotations

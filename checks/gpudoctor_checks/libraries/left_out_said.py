@@ -8,9 +8,9 @@ Why it matters
     The GPU is there and sound, and TensorFlow does not use it. The line is printed once at the start.
 
 How to fix
-    XLA complains of a device number: hide the GPU that is too old. Capability too low: a build that has code for this GPU; where a third party's image left it out, the official wheel or
-    image of the same release may have it. Too few multiprocessors: set TF_MIN_GPU_MULTIPROCESSOR_COUNT, unless the small
-    GPU would slow a bigger one down.
+    XLA complains of a device number: hide the GPU that is too old. Capability too low: a build that has code for this GPU;
+    where a third party's image left it out, the official wheel or image of the same release may have it. Too few
+    multiprocessors: set TF_MIN_GPU_MULTIPROCESSOR_COUNT, unless the small GPU would slow a bigger one down.
 """
 
 from __future__ import annotations
