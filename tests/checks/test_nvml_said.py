@@ -47,3 +47,11 @@ def test_where_the_distribution_enrols_a_key_itself_a_new_kernel_comes_first() -
         silent, "NVIDIA-SMI has failed because it couldn't communicate with the NVIDIA driver.", os="Ubuntu 18.04"
     )
     assert [each.id for each in finding.fixes[:2]] == ["rebuild-module", "secure-boot-key"]
+
+
+def test_a_silent_driver_of_windows_has_no_module_to_build_or_sign() -> None:
+    line = "NVIDIA-SMI has failed because it couldn't communicate with the NVIDIA driver."
+    for facts in ({"wsl": "yes"}, {"os": "windows"}):
+        finding = found(silent, line, **facts)
+        assert [each.id for each in finding.fixes] == ["load-driver"]
+        assert "Windows" in finding.fixes[0].title

@@ -18,6 +18,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from gpudoctor.sdk import Finding, Fix, Gpus, Host, Kernel, Log, LogEvent, Trial, check, either, weigh_unusable
+from gpudoctor_checks.driver.cuinit_events import WINDOWS_DRIVER
 from gpudoctor_checks.driver.mig_instances import ONE_EACH
 from gpudoctor_checks.driver.silent_remedies import (
     AGAIN,
@@ -32,9 +33,11 @@ from gpudoctor_checks.driver.silent_remedies import (
     REBUILD,
     SEE_BUILD,
     SEE_HOLDER,
+    SEE_WSL,
     WHY,
+    WSL_DRIVER,
 )
-from gpudoctor_checks.said import container_of, events, log_finding
+from gpudoctor_checks.said import container_of, events, log_finding, on_windows, on_wsl
 
 SECOND_INSTANCE = 0.7  # policy: MIG mode is known, which instance was asked for is not
 
@@ -77,8 +80,33 @@ def silent(
     elif "permission" in errors:
         weight, summary = weigh_unusable(0.85, baseline), "This user may not open the GPU's device nodes."
         yield log_finding(summary, weight, failed, JOIN_GROUP, cause="device-permission-mode")
+    elif on_wsl(host) or on_windows(host):
+        yield from _by_windows(failed, host, baseline)
     else:
         yield from _not_loaded(log, failed, kernel, host, baseline)
+
+
+def _silent(failed: tuple[LogEvent, ...]) -> tuple[LogEvent, ...]:
+    """Return the lines that say that no driver answers."""
+    return tuple(
+        each
+        for each in failed
+        if each.kind == "nvidia_smi_failed" or "not loaded" in each.values.get("error", "").lower()
+    )
+
+
+def _by_windows(failed: tuple[LogEvent, ...], host: Host | None, trial: Trial | None) -> Iterator[Finding]:
+    """Judge a driver that is Windows' own: there is no module to build, to sign or to blacklist."""
+    if lines := _silent(failed):
+        inside = on_wsl(host)
+        yield log_finding(
+            "The NVIDIA driver of Windows does not answer.",
+            weigh_unusable(0.9, trial),
+            lines,
+            WSL_DRIVER if inside else WINDOWS_DRIVER,
+            cause="kernel-module-not-loaded",
+            know=SEE_WSL if inside else "",
+        )
 
 
 def _signs_itself(host: Host | None) -> bool:
@@ -96,11 +124,7 @@ def _not_loaded(
         events(log, each) for each in ("module_missing", "module_not_built", "other_driver_holds")
     )
     know = WHY
-    silent_driver = [
-        each
-        for each in failed
-        if each.kind == "nvidia_smi_failed" or "not loaded" in each.values.get("error", "").lower()
-    ]
+    silent_driver = _silent(failed)
     fixes: tuple[Fix, ...]
     if nouveau or (kernel is not None and either(kernel.nouveau_loaded, False)):
         summary, fixes = "nouveau holds the GPU, so NVIDIA's module cannot load.", (BLACKLIST,)

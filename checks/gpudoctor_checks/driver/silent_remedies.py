@@ -24,6 +24,15 @@ REBUILD = command(
     "sudo apt install linux-headers-$(uname -r) && sudo dkms autoinstall && sudo modprobe nvidia",
     why="a new kernel needs the module built for it",
 )
+# NVIDIA, CUDA on WSL User Guide: the driver of Windows is the only one; none is installed inside
+WSL_DRIVER = by_hand(
+    "load-driver",
+    "Renew the driver on Windows, not inside WSL",
+    "Install NVIDIA's driver on Windows (https://www.nvidia.com/en-us/drivers/), then wsl --update and wsl --shutdown; take a Linux"
+    " driver that was installed inside WSL off again",
+    why="WSL has no NVIDIA kernel module: its libcuda reaches the driver of Windows",
+)
+SEE_WSL = "ls -l /dev/dxg /usr/lib/wsl/lib/libcuda.so*; /usr/lib/wsl/lib/nvidia-smi"
 FITTING_KERNEL = by_hand(
     "boot-other-kernel",
     "Boot a kernel that this driver builds for",
