@@ -180,6 +180,11 @@ def test_a_system_older_than_the_wheel_is_told_from_a_missing_tensorflow() -> No
     assert found(clash, line.format("/usr/lib/libstdc++.so.6", "GLIBCXX_3.4.29")).fixes[0].id == "newer-libstdcxx"
 
 
+def test_another_program_that_wants_a_newer_system_is_no_matter_of_packages() -> None:
+    assert nothing(clash, "git: /lib/x86_64-linux-gnu/libc.so.6: version `GLIBC_2.34' not found (required by git)")
+    assert nothing(clash, "node: libstdc++.so.6: version `GLIBCXX_3.4.29' not found (required by /usr/bin/node)")
+
+
 def test_another_framework_that_asks_for_nvidia_wheels_of_its_own_wants_an_environment_of_its_own() -> None:
     line = (
         'torch 2.5.1 requires nvidia-cudnn-cu12==9.1.0.70; platform_system == "Linux" and platform_machine == "x86_64",'
