@@ -54,3 +54,9 @@ def test_a_forked_process_wants_to_be_spawned() -> None:
         finding = found(no_memory_left, line)
         assert (finding.cause, finding.fixes[0].id) == ("early-allocation", "spawn-processes")
         assert "memory" not in finding.title
+
+
+def test_the_variable_is_set_as_the_shell_of_the_system_does() -> None:
+    line = "failed to create cublas handle: CUBLAS_STATUS_NOT_INITIALIZED"
+    assert found(no_memory_left, line, os="windows").fixes[0].text == "set TF_FORCE_GPU_ALLOW_GROWTH=true"
+    assert found(no_memory_left, line, os="linux").fixes[0].text == "export TF_FORCE_GPU_ALLOW_GROWTH=true"

@@ -63,3 +63,10 @@ def test_no_libcuda_where_the_kernel_tells_its_driver_is_no_missing_driver() -> 
     assert found(no_device, *lines).cause == "container-no-gpu"
     outside = found(no_device, *lines, container="none")
     assert (outside.cause, outside.fixes[0].id) == ("missing-cuda-libs", "loader-finds-libcuda")
+
+
+def test_on_windows_the_variable_is_asked_for_and_set_as_its_shell_does() -> None:
+    line = "failed call to cuInit: CUDA_ERROR_NO_DEVICE: no CUDA-capable device is detected"
+    finding = found(no_device, line, os="windows", env_CUDA_VISIBLE_DEVICES="-1")
+    assert finding.fixes[0].text == "set CUDA_VISIBLE_DEVICES=0"
+    assert any("%CUDA_VISIBLE_DEVICES%" in str(each.value) for each in finding.evidence)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from gpudoctor.sdk import Environment, Fix, Host, Log, Scheduler
 from gpudoctor_checks.driver.cuinit_events import LESS, LIKELY, NO_DEVICE, NO_DRIVER, OPEN, RENEW_UVM, SET_DEVICES
 from gpudoctor_checks.driver.gpu_hidden import NAME
 from gpudoctor_checks.driver.no_libcuda import Suspect
 from gpudoctor_checks.remedies import ask_scheduler, batch_scheduler, give_container_gpu
-from gpudoctor_checks.said import container_of, first, outside
+from gpudoctor_checks.said import container_of, first, on_windows, outside
 
 SURE, MAYBE_CONTAINER, NEXT = 0.9, 0.65, 0.45  # policy: each cause's share where nothing, or another sign, is told
 
@@ -27,7 +29,7 @@ def without_device(
         ),
         "kernel-module-not-loaded": ("No NVIDIA driver is loaded or found.", NO_DRIVER),
         "uvm-not-ready": ("The driver is loaded, but the GPU has no device node.", RENEW_UVM),
-        "cuda-visible-devices": (f"{NAME}{f'={value!r}' if value is not None else ''} hides every GPU.", SET_DEVICES),
+        "cuda-visible-devices": (f"{NAME}{f'={value!r}' if value is not None else ''} hides every GPU.", _set(host)),
     }
     weights = sorted(_weights(log, code, host, value, alone=alone).items(), key=lambda each: -each[1])
     return tuple(
@@ -35,6 +37,11 @@ def without_device(
         for cause, static in weights
         if static
     )
+
+
+def _set(host: Host | None) -> Fix:
+    """Return how this system's shell sets the variable."""
+    return replace(SET_DEVICES, text=f"set {NAME}=0") if on_windows(host) else SET_DEVICES
 
 
 def _weights(log: Log, code: int, host: Host | None, value: str | None, *, alone: bool) -> dict[str, float]:

@@ -56,7 +56,7 @@ from gpudoctor_checks.driver.no_libcuda import (
     from_windows,
     without_libcuda,
 )
-from gpudoctor_checks.said import first, log_finding, trained_on, unproven
+from gpudoctor_checks.said import first, log_finding, on_windows, trained_on, unproven
 
 
 @check(
@@ -98,7 +98,8 @@ def no_device(
         suspects = without_libcuda(log, host, driver)
         know = SEE_ON_WINDOWS if from_windows(log, host) else SEE_WHICH
     else:
-        suspects, know = without_device(log, code, host, env, scheduler, alone=alone), f"echo ${NAME}; {SEE_LIBCUDA}"
+        suspects = without_device(log, code, host, env, scheduler, alone=alone)
+        know = f"echo %{NAME}% & nvidia-smi" if on_windows(host) else f"echo ${NAME}; {SEE_LIBCUDA}"
     for place, each in enumerate(suspects):
         yield _told(each, log, lines, know, baseline, sure=not place and bool(gpus), of=suspects)
 

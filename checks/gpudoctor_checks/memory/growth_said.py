@@ -19,10 +19,23 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from gpudoctor.sdk import Devices, Environment, Finding, Gpus, Log, LogEvent, NotApplicable, TensorFlow, Trial, check
+from gpudoctor.sdk import (
+    Devices,
+    Environment,
+    Finding,
+    Fix,
+    Gpus,
+    Host,
+    Log,
+    LogEvent,
+    NotApplicable,
+    TensorFlow,
+    Trial,
+    check,
+)
 from gpudoctor_checks.libraries.older_build import library_without_code
 from gpudoctor_checks.memory.memory_limit import reserve
-from gpudoctor_checks.said import change, command, events, first, log_finding, weigh_program
+from gpudoctor_checks.said import change, command, events, first, log_finding, on_windows, weigh_program
 
 GROWTH = "TF_FORCE_GPU_ALLOW_GROWTH"
 GROW = command(
@@ -65,6 +78,7 @@ def no_memory_left(
     gpus: Gpus | None,
     devices: Devices | None,
     tensorflow: TensorFlow | None,
+    host: Host | None,
     baseline: Trial | None,
 ) -> Iterator[Finding]:
     """Let a version that does not fit go first: it explains the same words."""
@@ -91,19 +105,24 @@ def no_memory_left(
             "cuDNN or cuBLAS got no GPU memory: TensorFlow had taken it.",
             weigh_program(0.4 if on else 0.85 if allocation else 0.75, baseline),
             failed,
-            *((reserve(gpus),) if on else (GROW, GROW_FIRST)),
+            *((reserve(gpus),) if on else (grow(host), GROW_FIRST)),
             cause="no-growth",
             know=SEE_FREE,
         )
     elif late:
-        yield replace(_too_late(late, baseline), title=REFUSED)
+        yield replace(_too_late(late, host, baseline), title=REFUSED)
     else:
         summary = "cuDNN fails while it runs a layer: mostly it finds no memory of its own, or it does not fit this TensorFlow."
         weight = weigh_program(RUNNING, baseline)
-        yield log_finding(summary, weight, recurrent, GROW, GROW_FIRST, cause="no-growth", know=SEE_CUDNN)
+        yield log_finding(summary, weight, recurrent, grow(host), GROW_FIRST, cause="no-growth", know=SEE_CUDNN)
 
 
-def _too_late(late: tuple[LogEvent, ...], trial: Trial | None) -> Finding:
+def grow(host: Host | None) -> Fix:
+    """Return how this system's shell sets the variable."""
+    return replace(GROW, text=f"set {GROWTH}=true") if on_windows(host) else GROW
+
+
+def _too_late(late: tuple[LogEvent, ...], host: Host | None, trial: Trial | None) -> Finding:
     some = any(each.values.get("what") == "Some" for each in late)
     growth = some or any(each.values.get("what") == "Physical" for each in late)
     return log_finding(
@@ -114,6 +133,6 @@ def _too_late(late: tuple[LogEvent, ...], trial: Trial | None) -> Finding:
         else "A memory or device option is set after the GPU was initialised.",
         weigh_program(0.9, trial),
         late,
-        *((GROW, GROW_FIRST) if growth else (GROW_FIRST, GROW)),
+        *((grow(host), GROW_FIRST) if growth else (GROW_FIRST, grow(host))),
         cause="no-growth" if growth else "early-allocation",
     )
