@@ -42,3 +42,9 @@ def test_a_host_without_a_driver_gets_one_and_no_other_start_of_the_container() 
 def test_old_container_tools_that_start_cuda_are_renewed() -> None:
     finding = found(without_gpu, "nvidia-container-cli: initialization error: cuda error: unknown error")
     assert [each.id for each in finding.fixes] == ["update-container-tools", "renew-uvm"]
+
+
+def test_inside_wsl_no_linux_driver_is_advised_for_a_container() -> None:
+    line = "nvidia-container-cli: initialization error: load library failed: libnvidia-ml.so.1: cannot open shared object file"
+    assert found(without_gpu, line, wsl="yes").fixes[0].id == "install-driver-on-windows"
+    assert found(without_gpu, line, os="linux").fixes[0].id == "install-driver"

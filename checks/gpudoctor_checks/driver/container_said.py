@@ -18,7 +18,7 @@ from collections.abc import Iterator
 from gpudoctor.sdk import Finding, Host, Log, LogEvent, Trial, check, either, weigh_unusable
 from gpudoctor_checks.driver.cuinit_events import NEWER_TOOLS, RENEW_UVM
 from gpudoctor_checks.remedies import give_container_gpu
-from gpudoctor_checks.said import by_hand, command, container_of, events, log_finding, on_windows
+from gpudoctor_checks.said import by_hand, command, container_of, events, log_finding, on_windows, on_wsl
 
 TOOLKIT = command(
     "install-container-toolkit",
@@ -122,6 +122,6 @@ def _host_fails(runtime: tuple[LogEvent, ...], host: Host | None, trial: Trial |
         return log_finding(summary, weigh_unusable(0.8, trial), runtime, NEWER_TOOLS, RENEW_UVM, cause=cause, know=know)
     if "driver" in reasons:
         summary, know = "The host has no NVIDIA driver that the container tools can find.", "nvidia-smi  # on the host"
-        fix = DRIVER_OF_WINDOWS if on_windows(host) else DRIVER_OF_HOST
+        fix = DRIVER_OF_WINDOWS if on_windows(host) or on_wsl(host) else DRIVER_OF_HOST
         return log_finding(summary, weigh_unusable(0.9, trial), runtime, fix, cause=cause, know=know)
     return None
