@@ -17,25 +17,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from gpudoctor.sdk import Finding, Fix, Gpus, Host, Kernel, Log, LogEvent, Trial, check, either, weigh_unusable
-from gpudoctor_checks.driver.cuinit_events import WINDOWS_DRIVER
+from gpudoctor.sdk import Finding, Gpus, Host, Kernel, Log, Trial, check, either, weigh_unusable
 from gpudoctor_checks.driver.mig_instances import ONE_EACH
+from gpudoctor_checks.driver.silent_reasons import by_windows, not_loaded
 from gpudoctor_checks.driver.silent_remedies import (
     AGAIN,
-    BLACKLIST,
-    ENROL,
-    FITTING_KERNEL,
     JOIN_GROUP,
     KEEP,
     MAKE_INSTANCE,
     MIG_OFF,
     READ_ONLY,
-    REBUILD,
-    SEE_BUILD,
-    SEE_HOLDER,
-    SEE_WSL,
-    WHY,
-    WSL_DRIVER,
 )
 from gpudoctor_checks.said import container_of, events, log_finding, on_windows, on_wsl
 
@@ -81,71 +72,6 @@ def silent(
         weight, summary = weigh_unusable(0.85, baseline), "This user may not open the GPU's device nodes."
         yield log_finding(summary, weight, failed, JOIN_GROUP, cause="device-permission-mode")
     elif on_wsl(host) or on_windows(host):
-        yield from _by_windows(failed, host, baseline)
+        yield from by_windows(failed, host, baseline)
     else:
-        yield from _not_loaded(log, failed, kernel, host, baseline)
-
-
-def _silent(failed: tuple[LogEvent, ...]) -> tuple[LogEvent, ...]:
-    """Return the lines that say that no driver answers."""
-    return tuple(
-        each
-        for each in failed
-        if each.kind == "nvidia_smi_failed" or "not loaded" in each.values.get("error", "").lower()
-    )
-
-
-def _by_windows(failed: tuple[LogEvent, ...], host: Host | None, trial: Trial | None) -> Iterator[Finding]:
-    """Judge a driver that is Windows' own: there is no module to build, to sign or to blacklist."""
-    if lines := _silent(failed):
-        inside = on_wsl(host)
-        yield log_finding(
-            "The NVIDIA driver of Windows does not answer.",
-            weigh_unusable(0.9, trial),
-            lines,
-            WSL_DRIVER if inside else WINDOWS_DRIVER,
-            cause="kernel-module-not-loaded",
-            know=SEE_WSL if inside else "",
-        )
-
-
-def _signs_itself(host: Host | None) -> bool:
-    """Return whether this distribution enrols a key when the driver is installed: then a new kernel is the likelier."""
-    system = either(host.distribution, "").lower() if host is not None else ""
-    return system.startswith(("ubuntu", "debian", "linux mint", "pop"))
-
-
-def _not_loaded(
-    log: Log, failed: tuple[LogEvent, ...], kernel: Kernel | None, host: Host | None, trial: Trial | None
-) -> Iterator[Finding]:
-    """Name what keeps the module out, where the text or the machine tells it; else what to ask first."""
-    refused, nouveau = events(log, "module_refused"), events(log, "nouveau_holds")
-    missing, unbuilt, other = (
-        events(log, each) for each in ("module_missing", "module_not_built", "other_driver_holds")
-    )
-    know = WHY
-    silent_driver = _silent(failed)
-    fixes: tuple[Fix, ...]
-    if nouveau or (kernel is not None and either(kernel.nouveau_loaded, False)):
-        summary, fixes = "nouveau holds the GPU, so NVIDIA's module cannot load.", (BLACKLIST,)
-    elif other:
-        summary, fixes = "Another kernel driver holds the GPU, mostly nouveau.", (BLACKLIST,)
-        know = SEE_HOLDER
-    elif unbuilt:
-        kernel_name = unbuilt[0].values.get("kernel", "this")
-        summary, fixes = f"NVIDIA's module does not compile for the kernel {kernel_name}.", (FITTING_KERNEL,)
-        know = SEE_BUILD
-    elif refused:
-        summary, fixes = "Secure Boot refuses the NVIDIA kernel module.", (ENROL,)
-    elif missing:
-        summary, fixes = "There is no NVIDIA kernel module for this kernel.", (REBUILD, ENROL)
-    elif silent_driver:
-        summary, fixes = (
-            "The NVIDIA kernel module is not loaded.",
-            (REBUILD, ENROL, BLACKLIST) if _signs_itself(host) else (ENROL, REBUILD, BLACKLIST),
-        )
-    else:
-        return
-    lines = (*refused, *nouveau, *other, *unbuilt, *missing, *failed)
-    weight = weigh_unusable(0.9, trial)
-    yield log_finding(summary, weight, lines, *fixes, cause="kernel-module-not-loaded", know=know)
+        yield from not_loaded(log, failed, kernel, host, baseline)

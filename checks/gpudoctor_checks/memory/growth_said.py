@@ -23,7 +23,6 @@ from gpudoctor.sdk import (
     Devices,
     Environment,
     Finding,
-    Fix,
     Gpus,
     Host,
     Log,
@@ -34,17 +33,10 @@ from gpudoctor.sdk import (
     check,
 )
 from gpudoctor_checks.libraries.older_build import library_without_code
+from gpudoctor_checks.memory.growth_remedies import GROWTH, grow
 from gpudoctor_checks.memory.memory_limit import reserve
-from gpudoctor_checks.said import change, command, events, first, log_finding, on_windows, weigh_program
+from gpudoctor_checks.said import change, events, first, log_finding, weigh_program
 
-GROWTH = "TF_FORCE_GPU_ALLOW_GROWTH"
-GROW = command(
-    "memory-growth",
-    "Let TensorFlow take memory as it needs it",
-    f"export {GROWTH}=true",
-    why="cuDNN and cuBLAS then find memory of their own",
-    minutes=1,
-)
 GROW_FIRST = change(
     "memory-growth-in-program",
     "Or set growth before the first GPU call",
@@ -115,11 +107,6 @@ def no_memory_left(
         summary = "cuDNN fails while it runs a layer: mostly it finds no memory of its own, or it does not fit this TensorFlow."
         weight = weigh_program(RUNNING, baseline)
         yield log_finding(summary, weight, recurrent, grow(host), GROW_FIRST, cause="no-growth", know=SEE_CUDNN)
-
-
-def grow(host: Host | None) -> Fix:
-    """Return how this system's shell sets the variable."""
-    return replace(GROW, text=f"set {GROWTH}=true") if on_windows(host) else GROW
 
 
 def _too_late(late: tuple[LogEvent, ...], host: Host | None, trial: Trial | None) -> Finding:

@@ -26,7 +26,7 @@ from collections.abc import Iterator
 from gpudoctor.sdk import Finding, Gpus, Log, LogEvent, Trial, check
 from gpudoctor_checks.memory.dump_need import from_dump, sizes
 from gpudoctor_checks.memory.fragmentation import FEWER_SHAPES, USE_ASYNC
-from gpudoctor_checks.memory.growth_said import GROW
+from gpudoctor_checks.memory.growth_remedies import GROW
 from gpudoctor_checks.memory.host_shortage import model_on_host, of_the_host
 from gpudoctor_checks.memory.memory_limit import beside_another, reserve
 from gpudoctor_checks.memory.memory_remedies import FREE_GPU, MEASURE, ON_CPU, SMALLER_EXAMPLES, WHO, WITHOUT_XLA

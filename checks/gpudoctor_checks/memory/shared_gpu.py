@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from gpudoctor.sdk import Evidence, Finding, Log, Severity, Trial
-from gpudoctor_checks.memory.growth_said import GROW
+from gpudoctor_checks.memory.growth_remedies import GROW
 from gpudoctor_checks.memory.memory_remedies import FREE_GPU, WHO
 from gpudoctor_checks.memory.oom_events import SHARED
 from gpudoctor_checks.said import log_finding, stated, weigh_program
