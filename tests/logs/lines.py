@@ -272,6 +272,8 @@ LINES: tuple[Expected, ...] = (*DRIVER, *LIBRARIES, *DEVICES, *MEMORY, *COMPILER
 
 # What must not be read as trouble: near misses.
 QUIET = (
+    "adb devices: No devices were found",
+    "No devices were found by the scanner app; the invalid device ordinal of the printer is 3",
     "Epoch 3/10 - loss: 0.31 - nano_accuracy: 0.9",
     "The finance dataset: loss adjusters of Fernando",
     "Adapting the learning rate: loss plateaued, nanmean 0.3",

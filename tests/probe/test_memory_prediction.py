@@ -54,6 +54,9 @@ def assert_predicted(peak: Peak, measured: int | None) -> None:
     assert peak.low_bytes == pytest.approx(measured, rel=TOLERANCE)
     assert isinstance(peak.high_bytes, int)
     assert measured <= peak.high_bytes * (1 + TOLERANCE)
+    assert peak.high_bytes <= measured * (
+        1 + 2 * TOLERANCE
+    )  # the line's own tolerance, and the interval's as wide again
 
 
 def test_a_smaller_batch_and_a_batch_in_parts_need_what_was_predicted(ladder: Trial) -> None:

@@ -42,7 +42,7 @@ ROWS = (
         why="counted_apart",
     ),
     # cuda.h and driver_types.h, 101: the program names a GPU by a number that is not there
-    row("device_number", "vice ordinal", r"invalid device ordinal"),
+    row("device_number", "vice ordinal", r"(?i:cuda)[^\n]{0,80}invalid device ordinal"),
     row(
         "ptx_jit",
         "CUDA kernel binaries",

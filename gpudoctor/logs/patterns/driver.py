@@ -49,7 +49,8 @@ ROWS = (
         rf"kernel version (?P<kernel>{VERSION}) does not match DSO version (?P<library>{VERSION})",
     ),
     row("nvml_failed", "Failed to initialize NVML", r"Failed to initialize NVML: (?P<error>[A-Za-z/ ]{1,80})"),
-    row("no_devices_listed", "No devices were found", r"No devices were found"),
+    # nvidia-smi's whole line; behind a program's name and a colon, or in a sentence, another tool lists devices of its own
+    row("no_devices_listed", "No devices were found", r"(?<![A-Za-z]: )No devices were found\.?\s{0,80}$"),
     row("driver_reported", "NVML library version", r"NVML library version: (?P<nvml>\d{3}\.\d{1,3}(?:\.\d{1,3})?)"),
     row(
         "nvidia_smi_failed",
