@@ -154,6 +154,4 @@ def _in_wsl(package: Package) -> Fix:
 
 def _fix(name: str, title: str, text: str, minutes: float, release: str) -> Fix:
     gain = unblocks("this build finds its CUDA and has code for the GPU")
-    return Fix(
-        id=name, title=title, action="command", text=text, gain=gain, effort_minutes=minutes, release=release
-    )
+    return Fix(id=name, title=title, action="command", text=text, gain=gain, effort_minutes=minutes, release=release)
