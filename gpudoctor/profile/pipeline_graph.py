@@ -69,7 +69,7 @@ def pipeline(session: Session, loop: Loop, read: Read) -> Pipeline | Missing:
         why = next((each.unknown for each in iterators if each.unknown), "tf.data's model was not read in time")
         return _as_asked(session, iterators[-1], read, why)
     chain = _chain(session, chosen)
-    bare = _stages(nodes, chain, chosen)
+    bare = stages_of(nodes, chain, chosen)
     if _lost_python(chain, bare):
         return _as_asked(session, chosen, read, ENDED)
     stages = tuple(replace(each, snippet=read(each.file, each.line) if each.line else "") for each in bare)
@@ -195,7 +195,7 @@ def base_name(name: str) -> str:
     return head if head and version.isdigit() else name
 
 
-def _stages(nodes: Sequence[PipelineNode], chain: Sequence[CallSite], iterator: IteratorRecord) -> tuple[Stage, ...]:
+def stages_of(nodes: Sequence[PipelineNode], chain: Sequence[CallSite], iterator: IteratorRecord) -> tuple[Stage, ...]:
     batches = float(max(1, next((each.num_elements for each, _ in _from_output(nodes, 1.0) if each.num_elements), 1)))
     sites = list(chain)
     return tuple(

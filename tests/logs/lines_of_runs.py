@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-Expected = tuple[str, str, Mapping[str, str]]  # the line, the kind, the fields that must be read from it
+# the line, the kind, the fields that must be read from it (None: must not)
+Expected = tuple[str, str, Mapping[str, str | None]]
 
 MEMORY: tuple[Expected, ...] = (
     (

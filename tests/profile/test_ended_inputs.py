@@ -12,7 +12,7 @@ from gpudoctor.model.run import Pipeline
 from gpudoctor.model.session import CallSite, IteratorRecord, PipelineNode, Session
 from gpudoctor.profile.agent import core
 from gpudoctor.profile.agent import pipeline as agent
-from gpudoctor.profile.pipeline_graph import _stages, rounds
+from gpudoctor.profile.pipeline_graph import rounds, stages_of
 from gpudoctor.profile.steps import main_loop
 from gpudoctor.profile.timeline import analyse
 from tests.profile.timelines import PROCESS, loop, readings, session
@@ -92,7 +92,7 @@ def test_what_is_repeated_costs_a_batch_all_of_its_elements_though_its_count_beg
         )
         for at, parent, name, count, cost in rows
     ]
-    stages = _stages(nodes, (), IteratorRecord(process=PROCESS, iterator=0))
+    stages = stages_of(nodes, (), IteratorRecord(process=PROCESS, iterator=0))
     assert [(each.name, each.visits) for each in stages] == [
         ("BatchV2", 1.0),
         ("ForeverRepeat", 64.0),
@@ -120,20 +120,28 @@ def test_behind_a_repeat_one_iterator_is_enough() -> None:
 
 def test_a_reading_that_only_lost_nodes_is_not_told_over_the_whole_one(monkeypatch: pytest.MonkeyPatch) -> None:
     told: list[tuple[int, int]] = []
-    monkeypatch.setattr(core, "emit", lambda _, **row: told.append((row["node"], row["num_elements"])))
+
+    def emit(_: str, **row: int) -> None:
+        told.append((row["node"], row["num_elements"]))
+
+    monkeypatch.setattr(core, "emit", emit)
     watched = agent.Watched(1, None)
     for elements, count in ((70, 3), (94, 1), (94, 0)):
-        agent._tell_whole(watched, SimpleNamespace(nodes=_nodes(elements, count)))
+        agent.tell_whole(watched, SimpleNamespace(nodes=_nodes(elements, count)))
     assert told == [(0, 70), (1, 70), (2, 70)]
 
 
 def test_a_reading_that_lost_nodes_and_gained_others_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     told: list[int] = []
-    monkeypatch.setattr(core, "emit", lambda _, **row: told.append(row["node"]))
+
+    def emit(_: str, **row: int) -> None:
+        told.append(row["node"])
+
+    monkeypatch.setattr(core, "emit", emit)
     watched = agent.Watched(1, None)
     nodes = _nodes(10, 3)
-    agent._tell_whole(watched, SimpleNamespace(nodes=nodes))
-    agent._tell_whole(watched, SimpleNamespace(nodes={0: nodes[0], 5: nodes[2]}))
+    agent.tell_whole(watched, SimpleNamespace(nodes=nodes))
+    agent.tell_whole(watched, SimpleNamespace(nodes={0: nodes[0], 5: nodes[2]}))
     assert told == [0, 1, 2, 0, 5]
 
 

@@ -28,6 +28,10 @@ def test_a_lambda_inside_a_converted_function_is_the_users_too(
     file: str, known: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     site: dict[str, Any] = {"method": "map"}
-    monkeypatch.setattr(call_sites._local, "site", site, raising=False)
-    call_sites._with_python(lambda func: func)(made_in(file))
+    monkeypatch.setattr(call_sites.building, "site", site, raising=False)
+
+    def taken(func: object) -> object:
+        return func
+
+    call_sites.with_python(taken)(made_in(file))
     assert site == {"method": "map", **known}

@@ -56,7 +56,7 @@ READERS = ("TFRecordDatasetV2", "TextLineDatasetV2", "FixedLengthRecordDatasetV2
 MOST_SITES = 2000
 MOST_WALKED = 64
 
-_local = threading.local()
+building = threading.local()  # `site`: the call of tf.data that is under way in this thread
 _sites: weakref.WeakKeyDictionary[Any, int] = weakref.WeakKeyDictionary()
 _count = [0]
 
@@ -78,21 +78,21 @@ def hook(module: Any) -> None:
             if kind is not None and "__init__" in kind.__dict__:
                 kind.__init__ = _noted(kind.__init__, each.replace("V2", ""), bound=False, made=True)
     elif hasattr(module, "_internal_py_func"):
-        module._internal_py_func = _with_python(module._internal_py_func)
+        module._internal_py_func = with_python(module._internal_py_func)
 
 
 def _noted(original: Any, method: str, *, bound: bool, made: bool = False) -> Any:
     @functools.wraps(original)
     def call(*args: Any, **kwargs: Any) -> Any:
-        if core.process.off or getattr(_local, "site", None) is not None:
+        if core.process.off or getattr(building, "site", None) is not None:
             with hidden.unseen:
                 return original(*args, **kwargs)
-        _local.site = site = {"method": method}
+        building.site = site = {"method": method}
         try:
             with hidden.unseen:
                 result = original(*args, **kwargs)
         finally:
-            _local.site = None
+            building.site = None
         try:
             own = args[1:] if bound or made else args
             _tell(args[0] if made else result, site, args[0] if bound else None, own, kwargs)
@@ -103,10 +103,10 @@ def _noted(original: Any, method: str, *, bound: bool, made: bool = False) -> An
     return hidden.hide(call, original)
 
 
-def _with_python(original: Any) -> Any:
+def with_python(original: Any) -> Any:
     @functools.wraps(original)
     def make(func: Any, *args: Any, **kwargs: Any) -> Any:
-        site: dict[str, Any] | None = getattr(_local, "site", None)
+        site: dict[str, Any] | None = getattr(building, "site", None)
         try:
             if site is not None and "python_function" not in site:
                 name, file, line = places.of_function(func)

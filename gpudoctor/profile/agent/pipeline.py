@@ -92,7 +92,7 @@ def poll() -> None:
             iterators.watched.remove(watched)
             continue
         try:
-            _tell_whole(watched, read(iterator))
+            tell_whole(watched, read(iterator))
         except Exception as error:
             _note(watched, error)
         del iterator
@@ -114,7 +114,7 @@ def _note(watched: Watched, error: Exception) -> None:
     core.emit("iterators", iterator=watched.number, unknown=why)
 
 
-def _tell_whole(watched: Watched, model: Any) -> None:
+def tell_whole(watched: Watched, model: Any) -> None:
     """Tell the model, unless its input has ended meanwhile and taken nodes along: counts of two moments give no ratio."""
     nodes = frozenset(int(key) for key in model.nodes)
     if not nodes < watched.nodes:
