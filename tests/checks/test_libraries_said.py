@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from gpudoctor_checks.libraries.libraries_remedies import is_there
 from gpudoctor_checks.libraries.libraries_said import not_opened
 from tests.checks.texts import UNUSABLE, found, text_case
 
@@ -88,3 +89,8 @@ def test_the_zlib_of_cudnn_on_windows_is_named() -> None:
         not_opened, "Could not locate zlibwapi.dll. Please make sure it is in your library path!", os="windows"
     )
     assert [each.id for each in finding.fixes] == ["install-zlib"]
+
+
+def test_a_stated_cuda_of_one_number_has_no_library_of_an_exact_name() -> None:
+    assert not is_there("libcudart.so.11.0", "0", "")
+    assert not is_there("libcudart.so.11.0", "11", "")

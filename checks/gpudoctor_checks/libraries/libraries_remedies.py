@@ -169,7 +169,7 @@ def is_there(library: str, cuda: str, cudnn: str) -> bool:
     number = match["number"]
     if match["stem"].startswith("cudnn"):
         return bool(cudnn) and cudnn.split(".", maxsplit=1)[0] == number
-    if not versions.is_version(cuda):
+    if not versions.is_version(cuda) or "." not in cuda:
         return False
     known = cuda_toolkits.sonames(cuda)
     return library in known.values() if known else "." in number and versions.minor(cuda) == number
