@@ -109,3 +109,20 @@ def test_cuda_wheels_that_are_for_linux_are_no_matter_of_python() -> None:
     assert (windows.cause, windows.fixes[0].id) == ("windows-native", "install-in-wsl")
     assert (anywhere.cause, anywhere.fixes[0].id) == ("python-tf-wheel", "install-tensorflow")
     assert "WSL2" in anywhere.fixes[0].text
+
+
+def test_a_release_without_code_for_the_known_gpu_is_not_offered() -> None:
+    for system in ("linux", "windows"):
+        finding = found(no_wheel, tf="2.11", python="3.12", gpu="RTX 5090", os=system)
+        assert [each.id for each in finding.fixes] == ["run-ngc-container"]
+
+
+def test_on_windows_a_known_gpu_is_used_from_wsl() -> None:
+    finding = found(no_wheel, tf="2.11", python="3.12", gpu="RTX 3090", os="windows")
+    assert [each.id for each in finding.fixes] == ["install-in-wsl"]
+
+
+def test_for_a_known_gpu_the_release_comes_with_its_cuda() -> None:
+    finding = found(no_wheel, tf="2.11", python="3.12", gpu="RTX 3090")
+    assert "tensorflow[and-cuda]==" in finding.fixes[0].text
+    assert "older-python" in [each.id for each in finding.fixes]

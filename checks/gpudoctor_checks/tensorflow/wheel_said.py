@@ -18,6 +18,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from gpudoctor.sdk import (
+    Devices,
+    Driver,
     Evidence,
     Finding,
     Gpus,
@@ -37,6 +39,7 @@ from gpudoctor_checks.said import events, log_finding, on_windows, stated
 from gpudoctor_checks.tensorflow.cpu_build import LAST_NATIVE
 from gpudoctor_checks.tensorflow.cpu_build_said import FIRST_WITHOUT, WSL
 from gpudoctor_checks.tensorflow.cuda_wheels_absent import without_cuda_wheels
+from gpudoctor_checks.tensorflow.wheel_for_gpu import Machine
 from gpudoctor_checks.tensorflow.wheel_remedies import PLAIN_NAME, VERSION, fixes_for, pip_is_old
 
 ARM = frozenset({"aarch64", "arm64"})
@@ -51,7 +54,13 @@ ARM = frozenset({"aarch64", "arm64"})
     core=False,
 )
 def no_wheel(
-    log: Log, python: Python | None, host: Host | None, gpus: Gpus | None, baseline: Trial | None
+    log: Log,
+    python: Python | None,
+    host: Host | None,
+    gpus: Gpus | None,
+    devices: Devices | None,
+    driver: Driver | None,
+    baseline: Trial | None,
 ) -> Iterator[Finding]:
     """Compare what was asked for with what pip saw."""
     if removed := events(log, "package_removed"):
@@ -61,9 +70,10 @@ def no_wheel(
         yield log_finding(summary, weight, removed, *fixes, cause="python-tf-wheel")
         return
     found = events(log, "no_wheel")
+    machine = Machine(devices=devices, driver=driver, host=host, python=python)
     if not found:
         wheels = events(log, "cuda_wheel_absent")
-        yield from without_cuda_wheels(wheels, host, baseline) if wheels else _by_facts(log, baseline)
+        yield from without_cuda_wheels(wheels, host, baseline) if wheels else _by_facts(log, machine, baseline)
         return
     own = (either(python.version, "") if python is not None else "") or stated(log, "python")
     wanted = next((match[0] for each in found if (match := VERSION.search(each.values.get("wanted", "")))), "")
@@ -88,7 +98,7 @@ def no_wheel(
         ),
         weigh_faulty(0.93 if wanted or own else 0.8, baseline),
         found,
-        *fixes_for(wanted, own, stated(log, "tf"), found, arm=arm, windows=on_windows(host)),
+        *machine.served(fixes_for(wanted, own, stated(log, "tf"), found, arm=arm, windows=on_windows(host))),
         cause="python-tf-wheel",
         more=(Evidence(label="pip saw", value=seen[:120] or "none", source="log"),),
         know="" if own else "python --version",
@@ -106,7 +116,7 @@ def _of_gpu(event: LogEvent) -> bool:
     return event.values.get("package", "").replace("_", "-") == "tensorflow-gpu"
 
 
-def _by_facts(log: Log, trial: Trial | None) -> Iterator[Finding]:
+def _by_facts(log: Log, machine: Machine, trial: Trial | None) -> Iterator[Finding]:
     """Find a release and a Python that no wheel brings together: certain as long as the text shows no TensorFlow that ran."""
     wanted, own = stated(log, "tf"), stated(log, "python")
     table = tensorflow_releases.release_of(wanted) if versions.is_version(wanted) else None
@@ -117,7 +127,7 @@ def _by_facts(log: Log, trial: Trial | None) -> Iterator[Finding]:
         f"TensorFlow {wanted} has no wheel for Python {own}.",
         weigh_faulty(0.6, trial),
         (),
-        *fixes_for(wanted, own, "", ()),
+        *machine.served(fixes_for(wanted, own, "", (), windows=on_windows(machine.host))),
         cause="python-tf-wheel",
         know="python -m pip download --no-deps tensorflow==" + wanted,
         more=(Evidence(label="has wheels for", value=", ".join(table.python), source="release table"),),
