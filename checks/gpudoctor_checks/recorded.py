@@ -7,7 +7,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from gpudoctor.sdk import BROKEN, Evidence, Gain, Grade, HotLine, Location, Missing, Settings, StepTimes, Trial, Weight
+from gpudoctor.sdk import (
+    BROKEN,
+    Evidence,
+    Gain,
+    Grade,
+    HotLine,
+    Location,
+    Missing,
+    Settings,
+    StepTimes,
+    Tracings,
+    Trial,
+    Weight,
+)
 
 TRUST_LEFT_WHERE_BROKEN = 0.8  # policy, as for all remarks about pace: what broke the probe comes first
 DOUBT_LEFT_WHERE_SOUND = 0.8  # policy: the probe trains here, so the script itself is left as the reason
@@ -68,6 +81,13 @@ def hottest_lines(lines: tuple[HotLine, ...]) -> Iterator[Evidence]:
 def on_gpu(settings: Settings | None) -> bool:
     """Return whether TensorFlow had a GPU in this run."""
     return settings is not None and settings.number("gpus") > 0
+
+
+def loop_without_graph(steps: StepTimes, tracings: Tracings | None) -> bool | None:
+    """Return whether a loop of the user's own ran operation by operation, None where tracings were not recorded."""
+    if steps.label != "loop" or steps.kind != "eager":
+        return False
+    return None if tracings is None else not tracings.functions
 
 
 def with_argument(snippet: str, method: str, argument: str) -> str:

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import pytest
+
 from gpudoctor.model.finding import Severity
 from gpudoctor.model.missing import Missing
+from gpudoctor.model.report import Outcome
+from gpudoctor.model.run import Tracing, Tracings
 from gpudoctor.testing import judge
 from gpudoctor_checks.compute.bound_by_compute import healthy
-from tests.checks.runs import case, make_steps, ran
+from tests.checks.runs import case, make_settings, make_steps, ran
 
 CASE = case("GD622", {"steps": make_steps(waits=0.02)}, {"steps": make_steps(waits=0.02, host=0.4)}, "steps")
 
@@ -22,3 +26,22 @@ def test_a_gpu_that_was_not_seen_at_work_is_not_called_busy() -> None:
     steps = make_steps(gpu=True)
     unseen = replace(steps, device_plane="closed", shares=replace(steps.shares, device=Missing("closed")))
     assert judge(healthy, ran(steps=unseen)).findings == ()
+
+
+OWN = make_steps(label="loop", kind="eager")
+
+
+def test_steps_without_a_graph_are_not_called_bound_by_compute() -> None:
+    assert judge(healthy, ran(steps=OWN, tracings=Tracings())).findings == ()
+    assert judge(healthy, ran(steps=OWN, tracings=Tracings(functions=(Tracing(name="step", count=1),)))).findings != ()
+
+
+@pytest.mark.parametrize("setting", ["run_eagerly", "eager_functions"])
+def test_a_setting_that_takes_graphs_away_silences_it_in_fit_too(setting: str) -> None:
+    settings = make_settings()
+    settings = replace(settings, process={**settings.process, setting: True}, model={"optimizer": "Adam"})
+    assert judge(healthy, ran(settings=settings)).findings == ()
+
+
+def test_a_loop_of_which_no_tracings_are_known_is_no_verdict() -> None:
+    assert judge(healthy, ran(steps=OWN, tracings=None)).status is Outcome.INCONCLUSIVE

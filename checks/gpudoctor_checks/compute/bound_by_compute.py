@@ -2,11 +2,11 @@
 
 What it does
     Says so where steps wait neither for data nor for Python, nothing is traced again, and TensorFlow works for most of the
-    step; on a GPU only where the device itself was seen at work.
+    step; on a GPU only where the device itself was seen at work. Silent where steps run without a graph.
 
 Why it matters
     It is the healthy case: no setting of the input pipeline or the loop will help. What is left is less arithmetic for each
-    step, or faster arithmetic.
+    step, or faster arithmetic. Without a graph TensorFlow's time is mostly the calls of single operations, not arithmetic.
 
 How to fix
     Nothing is broken. On a GPU with tensor cores try mixed precision; see whether XLA is on (model.jit_compile); otherwise a
@@ -17,12 +17,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from gpudoctor.sdk import Finding, Inconclusive, Missing, Severity, StepTimes, Trial, check
-from gpudoctor_checks.recorded import percent, place, weigh_run
+from gpudoctor.sdk import Finding, Inconclusive, Missing, Settings, Severity, StepTimes, Tracings, Trial, check
+from gpudoctor_checks.recorded import loop_without_graph, percent, place, weigh_run
 
 SURE = 0.85
 MOST = 0.8  # policy: what is left for everything else is then XProf's class "moderately" or less
 FEWEST = 20
+EAGER = ("run_eagerly", "eager_functions")  # settings that take every graph away
 
 
 @check(
@@ -33,7 +34,9 @@ FEWEST = 20
     cause="compute-bound-healthy",
     core=False,
 )
-def healthy(steps: StepTimes, baseline: Trial | None) -> Iterator[Finding]:
+def healthy(
+    steps: StepTimes, tracings: Tracings | None, settings: Settings | None, baseline: Trial | None
+) -> Iterator[Finding]:
     """Tell when nothing but compute is left."""
     shares = steps.shares
     if isinstance(shares.compute, Missing) or isinstance(shares.input, Missing):
@@ -42,6 +45,11 @@ def healthy(steps: StepTimes, baseline: Trial | None) -> Iterator[Finding]:
         return
     if steps.device_plane != "no device" and (isinstance(shares.device, Missing) or shares.device < MOST):
         return
+    eager = loop_without_graph(steps, tracings)
+    if eager or (settings is not None and any(settings.on(each) for each in EAGER)):
+        return
+    if eager is None:
+        raise Inconclusive("whether the steps run in a graph is not known: tracings were not recorded")
     weight = weigh_run(SURE, baseline, steps)
     yield Finding(
         summary=f"{shares.compute:.0%} of a step is TensorFlow's own work: bound by compute.",
