@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from gpudoctor.model.run import Calls, HotLines
 from gpudoctor.testing import judge
 from gpudoctor_checks.compute.epoch_end import stalled
@@ -27,6 +29,36 @@ def test_callbacks_of_each_batch_are_found_by_their_samples() -> None:
     lines = HotLines(lines=(make_line(0.4, function="on_train_batch_end", line=22),), sampled_s=3.0)
     (finding,) = judge(stalled, ran(hot_lines=lines)).findings
     assert "each batch" in finding.summary
+
+
+@pytest.mark.parametrize(
+    ("function", "instead"),
+    [
+        ("on_train_batch_end", "on_epoch_end"),
+        ("on_train_batch_begin", "on_epoch_begin"),
+        ("on_batch_end", "on_epoch_end"),
+    ],
+)
+def test_the_diff_of_a_callback_of_each_batch_is_of_its_own_method(function: str, instead: str) -> None:
+    lines = HotLines(lines=(make_line(0.4, function=function, line=22),), sampled_s=3.0)
+    (finding,) = judge(stalled, ran(hot_lines=lines)).findings
+    assert finding.fixes[0].text.splitlines() == [
+        f"- def {function}(self, batch, logs=None):",
+        f"+ def {instead}(self, epoch, logs=None):",
+    ]
+    assert "batch" in finding.fixes[0].title
+    assert [each.label for each in finding.evidence] == ["callbacks of each batch", "train.py:22"]
+
+
+def test_the_diff_of_a_callback_at_the_end_of_epochs_is_of_its_own_method() -> None:
+    (finding,) = judge(stalled, CASE.fires).findings
+    assert finding.fixes[0].text.startswith("- def on_epoch_end(")
+
+
+def test_where_the_method_was_not_seen_no_line_of_it_is_shown_as_the_users() -> None:
+    (finding,) = judge(stalled, ran(calls=epochs(6.0), hot_lines=None)).findings
+    assert finding.fixes[0].action == "manual"
+    assert "def " not in finding.fixes[0].text
 
 
 def test_short_epochs_with_quick_callbacks_are_no_fault() -> None:

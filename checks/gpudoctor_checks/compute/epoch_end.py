@@ -18,6 +18,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from gpudoctor.sdk import (
+    Action,
     Calls,
     Evidence,
     Finding,
@@ -32,7 +33,7 @@ from gpudoctor.sdk import (
     Trial,
     check,
 )
-from gpudoctor_checks.recorded import at, bound, percent, place, weigh_run
+from gpudoctor_checks.recorded import at, bound, hottest_lines, percent, place, weigh_run
 
 SURE = 0.9
 MUCH = Threshold(
@@ -65,12 +66,19 @@ def stalled(
     with_batches = sum(each.share for each in per_batch)
     weight = weigh_run(SURE, baseline)
     if at_end >= limits.of(MUCH) and each_s >= LEAST_S:
-        line = _hottest(hot_lines, "on_epoch_end")
+        line, share = _hottest(hot_lines, "on_epoch_end"), at_end
         where = f" ({at(line.file, line.line)})" if line is not None else ""
-        words, share = f"Callbacks at the end of an epoch take {at_end:.0%} of it{where}.", at_end
+        words, fix = f"Callbacks at the end of an epoch take {at_end:.0%} of it{where}.", _less_often(line, share)
+        evidence = (
+            *percent("callbacks", share),
+            Evidence(label="at the end of an epoch", value=round(each_s, 4), unit="s", source="run"),
+            Evidence(label="epochs", value=calls.steady_epochs, source="run"),
+        )
     elif with_batches >= limits.of(MUCH):
         line, share = per_batch[0], with_batches
         words = f"Callbacks of each batch take {share:.0%} of the time ({at(line.file, line.line)})."
+        fix = _once_an_epoch(line, share)
+        evidence = (*percent("callbacks of each batch", share, "sampled stacks"), *hottest_lines(tuple(per_batch)))
     else:
         return
     yield Finding(
@@ -78,26 +86,33 @@ def stalled(
         severity=Severity.WARNING,
         confidence=weight.confidence,
         basis=weight.basis,
-        evidence=(
-            *percent("callbacks", share),
-            Evidence(label="at the end of an epoch", value=round(each_s, 4), unit="s", source="run"),
-            Evidence(label="epochs", value=calls.steady_epochs, source="run"),
-        ),
+        evidence=evidence,
         location=_place(line, steps),
-        fixes=(_fix(share),),
+        fixes=(fix,),
         share=share,
     )
 
 
-def _fix(share: float) -> Fix:
-    return Fix(
-        id="lighter-callbacks",
-        title="Do it less often, or after the training",
-        action="diff",
-        text="- def on_epoch_end(self, epoch, logs=None):\n+ def on_train_end(self, logs=None):",
-        gain=bound(share, "callbacks take no time any more"),
-        effort_minutes=15,
-    )
+def _less_often(line: HotLine | None, share: float) -> Fix:
+    """Move what was seen in the user's own on_epoch_end; of any other callback no line is known that could be changed."""
+    title = "Do it less often, or after the training"
+    if line is None:
+        return _fix(
+            title, "fit(..., callbacks=[...]): save, draw or predict every few epochs, or after it", share, "manual"
+        )
+    return _fix(title, "- def on_epoch_end(self, epoch, logs=None):\n+ def on_train_end(self, logs=None):", share)
+
+
+def _once_an_epoch(line: HotLine, share: float) -> Fix:
+    """Move the method that was seen to the same side of an epoch."""
+    side = "begin" if line.function.endswith("begin") else "end"
+    text = f"- def {line.function}(self, batch, logs=None):\n+ def on_epoch_{side}(self, epoch, logs=None):"
+    return _fix("Do it once an epoch, or every N batches", text, share)
+
+
+def _fix(title: str, text: str, share: float, action: Action = "diff") -> Fix:
+    gain = bound(share, "callbacks take no time any more")
+    return Fix(id="lighter-callbacks", title=title, action=action, text=text, gain=gain, effort_minutes=15)
 
 
 def _place(line: HotLine | None, steps: StepTimes | None) -> Location | None:
