@@ -7,7 +7,7 @@ from dataclasses import replace
 from gpudoctor.sdk import Kernel, XidEvent
 from gpudoctor.testing import judge
 from gpudoctor_checks.driver.cuinit_said import cannot_start
-from tests.checks.texts import UNUSABLE, found, text_case
+from tests.checks.texts import UNUSABLE, found, nothing, text_case
 
 CASE = text_case("GD151", "failed call to cuInit: CUDA_ERROR_UNKNOWN: unknown error", variants=UNUSABLE)
 
@@ -66,3 +66,18 @@ def test_a_number_without_a_rule_of_its_own_is_told_by_its_meaning() -> None:
 def test_a_stub_on_a_machine_is_a_folder_on_the_path() -> None:
     finding = found(cannot_start, "cuInit: UNKNOWN ERROR (34)", container="none")
     assert (finding.cause, finding.fixes[0].id) == ("missing-cuda-libs", "drop-cuda-stubs")
+
+
+def test_an_error_of_cuda_without_a_rule_is_told_by_its_meaning() -> None:
+    finding = found(cannot_start, "CUDA_ERROR_NOT_SUPPORTED: operation not supported")
+    assert (finding.cause, "support" in finding.summary) == ("cuda-init-failed", True)
+    assert [each.id for each in finding.fixes] == ["read-nvidia-kernel-lines"]
+
+
+def test_an_error_that_no_table_knows_is_told_in_its_own_words() -> None:
+    assert "something new" in found(cannot_start, "CUDA_ERROR_OF_TOMORROW: something new").summary
+
+
+def test_an_error_of_cuda_behind_memory_that_ran_out_is_no_trouble_of_its_own() -> None:
+    lines = "CUDA_ERROR_OUT_OF_MEMORY: out of memory", "CUDA_ERROR_INVALID_VALUE: invalid argument"
+    assert nothing(cannot_start, *lines)

@@ -3,6 +3,7 @@
 What it does
     Reads the error of cuInit in the text of a run, and what stands around it: the driver's versions, missing device
     nodes, a container, WSL. One number has several causes; the likeliest comes first, with the command that decides.
+    Another call's error that no rule names is told by its meaning.
 
 Why it matters
     When cuInit fails TensorFlow trains on the CPU and goes on. 999 (unknown) is mostly the module nvidia_uvm, 100 (no
@@ -29,6 +30,7 @@ from gpudoctor.sdk import (
     check,
     weigh_unusable,
 )
+from gpudoctor_checks.driver.cuda_error_alone import alone
 from gpudoctor_checks.driver.cuda_errors import READ_LOG, error, fixes
 from gpudoctor_checks.driver.cuinit_events import (
     BAD_DEVICE,
@@ -88,6 +90,7 @@ def cannot_start(
     code, lines, _ = read_cuinit(log)
     if not code:
         yield from shadowed(log, host, env, baseline)
+        yield from alone(log, baseline)
         return
     if told_elsewhere(log):
         raise NotApplicable("the log names a fault of the driver's parts: see GD152 and GD153")
