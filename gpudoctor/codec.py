@@ -92,6 +92,8 @@ def report_to_builtins(report: Report) -> dict[str, Json]:
     }
     for verdict in document["checks"]:
         del verdict["findings"]
+    # said outright: whoever reads it would take an absent key for an older report
+    document["summary"]["primary"] = report.summary.primary
     document["snapshot"] = snapshot_to_builtins(report.snapshot)
     document["probe"] = document["snapshot"].get("probe")
     if report.snapshot.run is not None:

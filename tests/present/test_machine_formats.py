@@ -9,9 +9,11 @@ from dataclasses import replace
 from pathlib import Path
 from xml.etree import ElementTree as ET
 
+import jsonschema
 import pytest
 import xmlschema
 
+from gpudoctor.codec import schema
 from gpudoctor.diagnose.gate import THRESHOLD, counts
 from gpudoctor.model.report import Report
 from gpudoctor.model.words import FailOn
@@ -153,3 +155,11 @@ def test_a_run_that_could_not_be_made_has_a_document_in_every_format(name: str) 
     assert "GPU 0 is in trouble" in text
     if name == "junit":
         assert [kind(case) for case in junit(failed).values()] == ["error"]
+
+
+@pytest.mark.parametrize("primary", [None, "GD901"])
+def test_json_names_what_to_mend_first_or_says_outright_that_there_is_none(primary: str | None) -> None:
+    made = report()
+    document = json.loads(formats.render("json", replace(made, summary=replace(made.summary, primary=primary))))
+    assert document["summary"]["primary"] == primary
+    jsonschema.validate(document, schema(Report))
