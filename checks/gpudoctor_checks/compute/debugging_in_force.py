@@ -16,8 +16,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from gpudoctor.sdk import Evidence, Finding, Fix, Settings, Severity, StepTimes, Trial, check
-from gpudoctor_checks.recorded import bound, known_share, place, weigh_run
+from gpudoctor.sdk import Evidence, Finding, Fix, Gain, Grade, Settings, Severity, StepTimes, Trial, check
+from gpudoctor_checks.recorded import WHOLE, bound, known_share, place, weigh_run
 
 SURE = 0.95
 CALLS = {
@@ -56,9 +56,18 @@ def debugging(settings: Settings, steps: StepTimes | None, baseline: Trial | Non
                     title="Remove it, unless it is meant",
                     action="diff",
                     text="\n".join(f"- {calls[name]}" for name in on),
-                    gain=bound(min(0.9, share), "the mode's whole cost lies in here"),
+                    gain=_gain(share),
                     effort_minutes=1,
                 ),
             ),
             share=min(1.0, share) if severity is Severity.WARNING else 0.0,
         )
+
+
+def _gain(share: float) -> Gain:
+    """Bound it by what TensorFlow and Python take of a step; where that is the whole step, nothing bounds it."""
+    if share == 0.0:
+        return Gain(grade=Grade.UNPROVEN, basis="where the time of a step goes is not known")
+    if share > WHOLE:
+        return Gain(grade=Grade.UNPROVEN, basis="the mode's cost may be nearly the whole step")
+    return bound(share, "the mode's whole cost lies in here")
