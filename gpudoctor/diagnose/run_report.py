@@ -13,6 +13,7 @@ from dataclasses import replace
 from gpudoctor import __version__
 from gpudoctor.diagnose.engine import diagnose
 from gpudoctor.diagnose.registry import AnyCheck
+from gpudoctor.diagnose.run_without_gpu import without_gpu_trouble
 from gpudoctor.diagnose.summary import judged_causes
 from gpudoctor.logs.facts import GROUPS, snapshot_of
 from gpudoctor.model.finding import Severity
@@ -27,8 +28,6 @@ from gpudoctor.redaction import Rewrite, redact
 
 # What ends a training; Keras says the same of the first epoch of every generator, and goes on (measured: Keras 3.15)
 STOPPING = frozenset({"data-ended"})
-NO_DRIVER = "library_not_found"  # NVML's status where there is no driver
-OF_THE_GPU = ("GD1", "GD2")  # the families driver and libraries: why a GPU is not used
 NOT_ASKED = "not asked: this is the report of a run; `gpudoctor scan` examines the machine"
 
 
@@ -81,7 +80,7 @@ def report_of_run(
         snapshot = redact(snapshot, rewrite=lambda text: mask(relative(text, session.folder)))
     judges = run_checks(checks)
     if snapshot.log is not None:
-        judges = (*judges, *_speaking(snapshot, checks, judges))
+        judges = (*judges, *_speaking(snapshot, checks, judges, session))
     made = diagnose(snapshot, judges, level="run", plugins=plugins, severities=severities)
     return replace(made, target=_target(snapshot.run))
 
@@ -95,7 +94,9 @@ def _target(run: Run | None) -> dict[str, str]:
     return {"executable": run.executable, "chosen_by": run.chosen_by or COMMANDS_OWN}
 
 
-def _speaking(snapshot: Snapshot, checks: Sequence[AnyCheck], judges: Sequence[AnyCheck]) -> list[AnyCheck]:
+def _speaking(
+    snapshot: Snapshot, checks: Sequence[AnyCheck], judges: Sequence[AnyCheck], session: Session
+) -> list[AnyCheck]:
     """Return the checks of a text that find a trouble here whose cause the run's own checks could not judge."""
     own = diagnose(snapshot, judges, level="run")
     judged = judged_causes(own.checks)
@@ -103,17 +104,5 @@ def _speaking(snapshot: Snapshot, checks: Sequence[AnyCheck], judges: Sequence[A
     if snapshot.run is not None and snapshot.run.exit_code == 0:
         judged |= STOPPING
     codes = {each.code for each in said.findings if each.severity is not Severity.INFO and each.cause not in judged}
-    if _went_well_without_a_gpu(snapshot):
-        codes = {each for each in codes if not each.startswith(OF_THE_GPU)}
-    return [each for each in checks if each.code in codes]
-
-
-def _went_well_without_a_gpu(snapshot: Snapshot) -> bool:
-    """Return whether a training ended well on a machine without a GPU: that TensorFlow names none is no trouble there.
-
-    NVML's library is absent only where no driver is installed at all. With any other answer somebody meant a GPU.
-    """
-    run = snapshot.run
-    if run is None or run.machine is None:
-        return False
-    return run.exit_code == 0 and not run.machine.gpus and run.machine.nvml_status == NO_DRIVER
+    speaking = [each for each in checks if each.code in codes]
+    return without_gpu_trouble(speaking, snapshot, session)

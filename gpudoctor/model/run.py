@@ -369,8 +369,8 @@ class Run:
     """A recorded run. `limits`: what the recording could not see, as sentences.
 
     `executable`: the interpreter that trained, '' where none was seen; `chosen_by`: what chose it, '' for the command itself.
-
-    A group that is None is unknown; `unknown` gives its reason by name.
+    `ended_by`: the exception that nobody caught, as printed, '' where none was seen. A group that is None is
+    unknown; `unknown` gives its reason by name.
     """
 
     session: str = ""
@@ -380,6 +380,7 @@ class Run:
     chosen_by: str = ""
     outcome: RunOutcome = "ended"
     exit_code: Maybe[int] = UNSEEN
+    ended_by: str = ""
     duration_s: Maybe[float] = UNSEEN
     hello: bool = False
     trained: bool = False

@@ -39,7 +39,8 @@ class MessageRecord:
     """A message that was read from what the command printed (an event of `gpudoctor.logs`), equal ones counted.
 
     `process`: who read it (stderr, stdout, terminal, or the relay's own name). Number 0 of each, of kind text_end, tells how
-    many lines there were, and in `left_out_bytes` what came faster than it could be read. `at`: when it was first read.
+    many lines there were, in `left_out_bytes` what came faster than it could be read, in `last_error` the
+    exception of the last traceback. `at`: when it was first read.
     """
 
     process: str

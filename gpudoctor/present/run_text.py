@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from gpudoctor.diagnose.ranking import together
-from gpudoctor.model.finding import Finding, Severity
+from gpudoctor.model.finding import Finding, Grade, Severity
 from gpudoctor.model.missing import Missing
 from gpudoctor.model.report import Report
 from gpudoctor.model.run import HIGHLY, MODERATELY, GpuOverTime, Run, StepTimes
@@ -75,6 +75,8 @@ def _ending(run: Run) -> Iterator[str]:
     after = "" if isinstance(run.duration_s, Missing) else f" after {_clock(run.duration_s)}"
     steps = "" if run.steps is None else f"; {_steps(run.steps)}"
     yield from _wrapped(f"{run.script} {how}{after}{steps}")
+    if run.ended_by:
+        yield shorten(f"  ended by {run.ended_by}", WIDTH)
 
 
 def _clock(seconds: float) -> str:
@@ -199,7 +201,13 @@ def _fixes(report: Report, run: Run, style: Style, limit: int) -> Iterator[str]:
     yield from findings.listed(report.fixes, limit, COLUMNS)
     yield from bound
     most = together(run.steps.shares) if run.steps is not None and _several_levers(report, bound) else None
-    if most is not None and most >= WORTH_SAYING and f"<= {most:.2g}x" not in "".join(bound):
+    most = most if most is not None and _leave_compute(report, most) else None
+    if (
+        most is not None
+        and most >= WORTH_SAYING
+        and _leave_compute(report, most)
+        and f"<= {most:.2g}x" not in "".join(bound)
+    ):
         yield _bound("all of them together, at most:", most)
 
 
@@ -207,6 +215,13 @@ def _several_levers(report: Report, bound: Sequence[str]) -> bool:
     """Return whether the fixes take away more than the wait: what those of the pipeline bring together is its own bound."""
     beside = [each for each in report.fixes if not (bound and each.id.startswith("pipeline-"))]
     return len(report.fixes) > 1 and bool(beside)
+
+
+def _leave_compute(report: Report, most: float) -> bool:
+    """Return whether every fix is known to bring no more than that: one that is not (a graph, XLA) may lessen compute, too."""
+    gains = [each.gain for each in report.fixes]
+    known = [each.speedup for each in gains if each.grade in {Grade.BOUND, Grade.ESTIMATE} and each.speedup is not None]
+    return len(known) == len(gains) and all(each <= most for each in known)
 
 
 def _bound(words: str, speedup: float) -> str:

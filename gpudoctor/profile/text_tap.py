@@ -12,6 +12,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping
 
+from gpudoctor.logs.last_error import LastError
 from gpudoctor.logs.reader import EventReader, Folded
 from gpudoctor.model.observed import LogEvent
 
@@ -39,6 +40,7 @@ class TextTap:
         self._decoder = codecs.getincrementaldecoder("utf-8")(errors="replace")
         self._rest = ""
         self._folded = Folded()
+        self._error = LastError()
 
     @property
     def is_full(self) -> bool:
@@ -99,6 +101,7 @@ class TextTap:
         self._rest = text[cut:]
         self._lines += text.count("\n", 0, cut)
         if cut:
+            self._error.feed(text[:cut])
             self._note(self._reader.feed(text[:cut]))
 
     def _note(self, events: Iterable[LogEvent]) -> None:
@@ -108,6 +111,8 @@ class TextTap:
 
     def _end(self) -> None:
         values = {"lines": str(self._lines), **({"left_out_bytes": str(self._left_out)} if self._left_out else {})}
+        if self._error.text:
+            values["last_error"] = self._error.text
         self._tell(
             {"number": 0, "at": self._began_at, **_row(LogEvent(kind=TEXT_END, values=values, line=self._lines))}
         )

@@ -24,6 +24,7 @@ from gpudoctor.profile.steps import Loop, main_loop
 
 T = TypeVar("T")
 LONGEST_SNIPPET = 160
+UNCAUGHT = 1  # Python's exit code after an exception that nobody caught
 
 
 def source_line(file: str, line: int) -> str:
@@ -97,6 +98,7 @@ def _frame(session: Session, loop: Loop | None) -> Run:
         chosen_by=session.chosen_by,
         outcome=session.outcome,
         exit_code=session.exit_code,
+        ended_by=_ended_by(session),
         duration_s=_duration(session) if not isinstance(session.ended_at, Missing) else Missing("it did not end"),
         hello=session.hello,
         trained=session.trained,
@@ -107,6 +109,14 @@ def _frame(session: Session, loop: Loop | None) -> Run:
         limits=tuple(dict.fromkeys(word for each in chosen for word in each.limits)),
         events=tuple(RunEvent(kind=each.kind, text=each.text) for each in session.events)[:50],
     )
+
+
+def _ended_by(session: Session) -> str:
+    """Return the last exception that was printed, where the command ended as Python does after one."""
+    if session.exit_code != UNCAUGHT:
+        return ""
+    told = (each for each in session.messages if each.kind == "text_end" and each.process != "stdout")
+    return next((error for each in told if (error := each.details.get("last_error", ""))), "")
 
 
 def _script(session: Session) -> str:

@@ -214,3 +214,12 @@ def test_a_plain_run_and_a_watched_one_print_the_same_bytes_to_two_pipes(tmp_pat
     name = script(tmp_path, TURNS)
     alone, watched = plain(tmp_path, PYTHON, name), run(tmp_path, PYTHON, name)
     assert (watched.out, watched.err) == (alone.out, alone.err)
+
+
+@pytest.mark.parametrize("ends", ["raise ValueError('x')", "sys.exit(0)"])
+def test_the_report_says_which_exception_ended_the_command(tmp_path: Path, ends: str) -> None:
+    caught = "try: raise KeyError('caught')\nexcept KeyError: traceback.print_exc()\n"
+    ran = run(tmp_path, PYTHON, script(tmp_path, f"import sys, traceback\n{caught}{ends}\n"), options=())
+    report = ran.err.decode().partition("gpudoctor report")[2]
+    assert ("  ended by ValueError: x\n" in report) == ("ValueError" in ends)
+    assert "KeyError" not in report
