@@ -18,7 +18,7 @@ from gpudoctor.logs.patterns.facts import FACT
 from gpudoctor.logs.stated import truth
 from gpudoctor.model.gpu import Gpu, Memory
 from gpudoctor.model.machine import Cpu, Cuda, Host, Kernel, Nvml, Scheduler
-from gpudoctor.model.missing import Maybe, Missing
+from gpudoctor.model.missing import NOT_IN_TEXT, Maybe, Missing
 from gpudoctor.model.observed import Log, LogEvent
 from gpudoctor.model.snapshot import Snapshot
 from gpudoctor.model.software import Python, TensorFlow
@@ -84,8 +84,7 @@ def snapshot_of(events: Iterable[LogEvent], stated: Mapping[str, str] | None = N
         env=_env(facts),
         log=Log(events=(*_kept(facts), *(each for each in listed if each.kind != FACT))),
     )
-    silent = "not said in the text"
-    absent = {name: silent for name in GROUPS if getattr(snapshot, name) is None}
+    absent = {name: NOT_IN_TEXT for name in GROUPS if getattr(snapshot, name) is None}
     return replace(snapshot, missing=absent)
 
 

@@ -23,6 +23,8 @@ class Missing:
 Maybe = Union[T, Missing]  # a generic alias: `T | Missing` cannot be subscripted on 3.10
 
 NOT_COLLECTED = Missing("not collected")
+# Why a part of a machine is unknown where only a text was read: it may say so in words that are not known
+NOT_IN_TEXT = "not recognised in the text"
 
 
 def either(value: T | Missing, fallback: T) -> T:

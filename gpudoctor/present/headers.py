@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from gpudoctor.model.missing import Missing, either
+from gpudoctor.model.missing import NOT_IN_TEXT, Missing, either
 from gpudoctor.model.report import SAVED, TEXT_ALONE, TEXT_OF_ANOTHER, TEXT_OF_THIS, Report
 from gpudoctor.model.run import COMMANDS_OWN
 from gpudoctor.model.snapshot import Snapshot
@@ -72,6 +72,8 @@ def _driver(snapshot: Snapshot) -> str:
 
 def _looked(snapshot: Snapshot) -> bool:
     """Return whether anything that would show a GPU was looked at."""
+    if snapshot.missing.get("gpus") == NOT_IN_TEXT:  # a table of the driver alone shows that nobody named the GPU
+        return False
     return snapshot.gpus is not None or _asked(snapshot)
 
 

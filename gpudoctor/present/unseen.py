@@ -4,19 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from gpudoctor.model.missing import Maybe
+from gpudoctor.model.missing import NOT_IN_TEXT, Maybe
 from gpudoctor.model.snapshot import Snapshot
 from gpudoctor.present.style import printable, shorten
 
 GAVE_NO_ANSWER = frozenset({"timeout", "crashed", "failed"})  # the driver is there; a missing one is a fact, not a gap
 TOLD_AS_FINDINGS = frozenset({"ok", "gpu_lost", "reset_required"})
-NOT_IN_TEXT = "not said in the text"  # logs.facts: nobody looked, and what a text does not say is no failure to see
 GROUPS = ("host", "kernel", "python", "tensorflow", "libraries", "env", "scheduler")
 
 
 def line(snapshot: Snapshot, *, width: int) -> str:
     """Return one line that names what fits of it, '' where everything was seen."""
-    gaps = [f"{name} ({why})" for name, why in _gaps(snapshot) if why != NOT_IN_TEXT]
+    gaps = [f"{name} ({why})" for name, why in _gaps(snapshot) if why != NOT_IN_TEXT]  # nobody looked
     for shown in range(len(gaps), 0, -1):
         tail = "" if shown == len(gaps) else f", {len(gaps) - shown} more: -v"
         text = f"Could not see: {', '.join(gaps[:shown])}{tail}"

@@ -91,7 +91,7 @@ def test_nothing_said_is_unknown() -> None:
 
     assert snapshot.tensorflow is None
     assert snapshot.gpus is None
-    assert snapshot.why_missing("gpus") == "not said in the text"
+    assert snapshot.why_missing("gpus") == "not recognised in the text"
 
 
 def test_a_text_shows_its_machine() -> None:

@@ -34,13 +34,18 @@ def windows_mode(values: dict[str, str]) -> dict[str, str]:
     return {**values, "os": "windows"} if mode in {"WDDM", "TCC"} else values
 
 
+def table_of_driver(values: dict[str, str]) -> dict[str, str]:
+    """Return the fields with their source where both numbers stand in a line, as in nvidia-smi's table alone."""
+    return {**values, "source": "nvidia-smi"} if values.get("driver_cuda") else values
+
+
 ROWS = (
     *(row(FACT, begins, rf"\b{begins}{REST}", refine=told_by_person) for begins in BEGINNINGS),
     row(
         FACT,
         "Driver Version: ",
         rf"Driver Version: (?P<driver>{NUMBER})(?:\s{{1,20}}CUDA Version: (?P<driver_cuda>{NUMBER}))?",
-        source="nvidia-smi",
+        refine=table_of_driver,
     ),
     row(
         FACT,
