@@ -10,14 +10,16 @@ import codecs
 import gzip
 import sys
 import zlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import BinaryIO, cast
 
 from gpudoctor.errors import UsageError
 from gpudoctor.logs import era
+from gpudoctor.logs.patterns.facts import FACT
 from gpudoctor.logs.reader import EventReader, Folded
+from gpudoctor.logs.slowness import CODE, SAID, STEP, USE
 from gpudoctor.model.observed import LogEvent
 
 BLOCK_BYTES = 1 << 18  # measured: larger blocks are no faster
@@ -25,6 +27,8 @@ GZIP_MAGIC = b"\x1f\x8b"
 LONGEST_LINE = 1 << 20  # a line without end is cut here: memory stays bounded
 STDIN = "-"
 TEXT_END = "text_end"
+# What source holds as well as a text does: words and calls that bear on speed, variables, facts in comments
+IN_SOURCE = frozenset({TEXT_END, FACT, SAID, STEP, USE, CODE, "variable", "half_precision"})
 WIDE = ((b"\xff\xfe", "utf-16"), (b"\xfe\xff", "utf-16"))  # what PowerShell's `>` writes
 
 
@@ -32,13 +36,22 @@ def read_texts(names: Iterable[str]) -> tuple[LogEvent, ...]:
     """Return the folded events of all texts in order. Raises UsageError for one that cannot be read."""
     folded = Folded()
     offset = 0
-    for name in names:
+    listed = tuple(names)
+    for name in listed:
         for event in _events_of(name):
             last = replace(event, line=event.line + offset) if offset else event
             folded.add(last, always=last.kind == TEXT_END)
             if last.kind == TEXT_END:
                 offset = last.line
-    return folded.result()
+    events = folded.result()
+    _refuse_source(listed, events)
+    return events
+
+
+def _refuse_source(names: Sequence[str], events: Iterable[LogEvent]) -> None:
+    """Raise UsageError where a program was named instead of what it printed: its names and calls are no messages."""
+    if names and all(name.endswith(".py") for name in names) and all(each.kind in IN_SOURCE for each in events):
+        raise UsageError(f"{names[0]}: this is Python source, not a run's text: gpudoctor run {names[0]}")
 
 
 def _events_of(name: str) -> Iterator[LogEvent]:

@@ -14,11 +14,13 @@ from itertools import chain, islice
 from gpudoctor.logs import bfc, era, forms
 from gpudoctor.logs.pattern import Pattern
 from gpudoctor.logs.patterns import PATTERNS
+from gpudoctor.logs.patterns.facts import FACT
 from gpudoctor.logs.patterns.memory import OOM
 from gpudoctor.logs.patterns.noise import HARMLESS
 from gpudoctor.logs.sieve import Line, Sieve
 from gpudoctor.logs.slowness import Post
 from gpudoctor.logs.text import printable, size_bytes, without_escapes
+from gpudoctor.logs.told import told_in_post
 from gpudoctor.model.observed import LogEvent
 
 LINES_IN_BLOCK = 2000
@@ -30,6 +32,7 @@ FORM_ANCHORS = frozenset(forms.ANCHORS)
 STAMP = re.compile(
     r"(?:\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d[.,]?\d{0,9}Z?:? |[IWEF]\d{4} \d\d:\d\d:[\d.]{2,24} {1,8}\d{1,8} )"
 )
+TELL_OF_MACHINE = frozenset({FACT, "gpu_created", "gpu_found", "gpu_skipped"})
 MAX_KNOWN = 4096  # messages remembered with what they mean, for a log that says the same thousands of times
 
 
@@ -53,6 +56,7 @@ class EventReader:
         self._known: dict[str, LogEvent | None] = {}
         self.newest = ""  # the newest release that prints such a text, where something bounds it
         self._post = Post()
+        self._told: set[str] = set()  # what programs and forms tell of the machine
 
     def feed(self, block: str) -> Iterator[LogEvent]:
         """Yield the events that the block completes; the block is a number of whole lines.
@@ -73,6 +77,7 @@ class EventReader:
             counted = line.start
             answer = forms.answered(block, line.start, self._line) if line.anchor in FORM_ANCHORS else None
             if answer is not None:
+                self._told.update(answer.values)
                 yield answer
             elif not self._said_before(line, again):
                 yield from self._read(line)
@@ -101,6 +106,9 @@ class EventReader:
         yield from self._feed(rest)
         yield from self._close_dump()
         yield from self._post.events()
+        # last, so that what a program prints has the first word
+        for values in told_in_post(self._post.text(), self._told):
+            yield LogEvent(kind=FACT, text="told in the text", values=values, line=1)
 
     def _read(self, line: Line) -> Iterator[LogEvent]:
         if line.anchor in DUMP_ANCHORS and "\n" in line.text:  # thousands of lines in a row: the short way
@@ -124,6 +132,8 @@ class EventReader:
             # the generic hint stands between an allocator's message and its dump
             if self._dump.started() and event.kind != HARMLESS:  # noise of another thread stands between
                 yield from self._close_dump()
+            if event.kind in TELL_OF_MACHINE:
+                self._told.update(event.values)
             yield event
 
     def _remember(self, text: str, event: LogEvent | None) -> None:

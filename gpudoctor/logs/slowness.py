@@ -110,9 +110,13 @@ class Post:
             self._parts.append(block[: self._room])
             self._room -= len(block)
 
+    def text(self) -> str:
+        """Return what was kept."""
+        return "".join(self._parts).replace("\r", "\n")
+
     def events(self) -> Iterator[LogEvent]:
         """Yield what was said of slowness, and what else bears on it; nothing where neither words nor a GPU at rest do."""
-        text = "".join(self._parts).replace("\r", "\n")
+        text = self.text()
         said, use = list(_said(text)), list(_use(text))
         if not said and not any(each.values.get("process") != NO for each in use):
             return
