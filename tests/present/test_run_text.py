@@ -8,11 +8,12 @@ import pytest
 
 from gpudoctor.diagnose import registry
 from gpudoctor.diagnose.engine import diagnose
-from gpudoctor.model.run import Breakdown, Run
+from gpudoctor.model.run import Breakdown, Calls, HotLines, Run, Tracing, Tracings
 from gpudoctor.present import run_text
 from gpudoctor_checks.pipeline_fixes import pipeline_fixes
 from tests.checks.runs import (
     make_gpu_over_time,
+    make_line,
     make_machine_over_time,
     make_pipeline,
     make_run,
@@ -86,3 +87,13 @@ def test_several_fixes_of_one_pipeline_bring_no_more_than_a_perfect_one() -> Non
     text = told(make_run(steps=make_steps(waits=0.8, host=0.18), pipeline=pipeline))
     assert "a perfect input pipeline:" in text
     assert "all of them together" not in text
+
+
+@pytest.mark.parametrize("graph", [True, False])
+def test_a_bound_of_all_fixes_is_told_only_where_each_leaves_compute_as_it_is(*, graph: bool) -> None:
+    traced = (Tracing(name="step", count=1),) if graph else ()
+    lines = HotLines(lines=(make_line(0.3), make_line(0.3, function="on_train_batch_end", line=22)), sampled_s=3.0)
+    steps = make_steps(label="loop", kind="eager", host=0.6)
+    text = told(make_run(steps=steps, tracings=Tracings(functions=traced), hot_lines=lines, calls=Calls()))
+    assert ("GD611" in text) is not graph
+    assert ("all of them together" in text) is graph
