@@ -32,7 +32,7 @@ FACTS: Mapping[str, re.Pattern[str]] = {
     ),
     "gpu": re.compile(
         rf"(?i){OWN}((?:(?:[2-8] ?x|two|four|eight) )?(?:nvidia )?(?:geforce )?(?:(?:[gr]tx|quadro|tesla|titan) ?(?:rtx )?[a-z]{{0,2}}\d{{2,4}}"
-        r"(?:[- ]?ti)?(?:[- ]?super)?(?: laptop)?|titan (?:xp|x|v|rtx)|[ahvp]100|a10g?|a30|a40|t4|l4|l40s?|h200|b200|k80|rtx a\d{4}))(?=s?\b)(?!-\d)"
+        r"(?:[- ]?ti)?(?:[- ]?super)?(?: laptop)?|titan (?:xp|x|v|rtx)|[ahvp]100|h200|b200|l40s?|(?-i:A10G?|A30|A40|T4|L4|K80)|rtx a\d{4}))(?=s?\b)(?!-\d)"
     ),
 }  # fmt: skip
 ANY = re.compile(
@@ -44,7 +44,7 @@ CLAUSE = re.compile(
 )
 SPEAKS = re.compile(
     r"(?i)\b(?:i|i'm|i've|im|we|we're|we've|my|our)\b"
-    r"|^\W*(?:(?:currently|just|now|still|here) )?(?:using|running|installed|on|with|i'm|setup|system|specs?|environment|env|machine|pc|hardware|config\w*)\b"
+    r"|^(?![^\n]*\byou\b)\W*(?:(?:currently|just|now|still|here) )?(?:using|running|installed|on|with|i'm|setup|system|specs?|environment|env|machine|pc|hardware|config\w*)\b"
 )
 # Before a fact they make it another's, a wish, a memory or a condition
 NOT_IN_USE = re.compile(
@@ -57,6 +57,7 @@ NOT_IN_USE = re.compile(
 # Behind a fact: it is spoken of, not used
 SPOKEN_OF = re.compile(
     r"(?i)[)\s]{1,2}(?:\(?or (?:higher|newer|later|above)|requires?|needs?|supports?|was|were|worked|works\b|used to|before|(?:is|are) (?:required|needed|recommended|supported|too|not))|\+|\?"
+    r"|\s?(?:and|or|/)\s?v?\d{1,2}\.\d"
 )
 MINE = re.compile(r"(?i)\bmy (?:new |own |single |desktop |laptop )?(?:nvidia )?(?:geforce )?$")
 # Other drivers are no driver of the GPU; what may stand before the word
@@ -91,11 +92,13 @@ def _in_line(line: str) -> Iterator[tuple[str, str]]:
     for clause, asks in _clauses(line):
         found = [(key, match) for key, pattern in FACTS.items() for match in pattern.finditer(clause)]
         spoken = SPEAKS.search(clause) is not None and not asks
+        denied = NOT_IN_USE.search(clause)
+        used = clause if denied is None else clause[: denied.start()]
         listed = _is_list(clause, found) and (stated or len({key for key, _ in found}) > 1 or LABEL.match(clause))
         stated = bool(found and (spoken or listed))
         for key, match in found:
             owned = key == "gpu" and MINE.search(clause[: match.start()]) is not None
-            if owned or ((spoken or listed) and _is_used(key, clause, match)):
+            if owned or ((spoken or listed) and match.start() < len(used) and _is_used(key, clause, match)):
                 yield key, next(each for each in match.groups() if each)
 
 
@@ -117,7 +120,7 @@ def _is_list(clause: str, found: list[tuple[str, re.Match[str]]]) -> bool:
 
 def _is_used(key: str, clause: str, match: re.Match[str]) -> bool:
     before = clause[: match.start()]
-    if NOT_IN_USE.search(before) or SPOKEN_OF.match(clause, match.end()):
+    if SPOKEN_OF.match(clause, match.end()) or (key == "cuda" and "nvidia-smi" in clause):  # it shows the driver's own
         return False
     if key == "driver" and (word := OTHER_DRIVER.search(before)) is not None:
         return word[1].lower() in GPU_DRIVER or any(each.search(before[-30:]) for each in FACTS.values())

@@ -70,6 +70,11 @@ IN_USE: tuple[tuple[str, dict[str, str]], ...] = (
     ("I have an RTX 3080 but tensorflow does not see it", {"gpu": "RTX 3080"}),
 )
 NOT_IN_USE = (
+    "With CUDA 12.2 you need another build.",
+    "I have CUDA 12.2 (nvidia-smi) installed",
+    "I have Python 3.10 and 3.11",
+    "I trained 4 t4 epochs",
+    "My l4 norm grows",
     "I want to use TensorFlow 2.16.1.",
     "I tried TensorFlow 2.10 before.",
     "Do I need CUDA 12.3?",
