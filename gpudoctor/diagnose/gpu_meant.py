@@ -36,6 +36,7 @@ MEANT = frozenset(
         "container_runtime", "container_without_driver", "not_on_gpu", "gpu_process", "module_refused", "module_missing",
         "nouveau_holds", "device_cgroup", "driver_reported", "driver_library_mismatch", "oom_device", "built_with_cuda",
         "gpu_libraries_missing", "gpus_not_registered", "gpu_missed", "no_device_node", "gpu_use",
+        "channels_on_cpu",
     }
 )  # fmt: skip
 MEANT_BY_FACT = ("cuda", "cudnn", "nccl", "multiprocessors")

@@ -42,3 +42,7 @@ def test_no_listed_gpu_beside_a_reason_is_left_to_the_reason() -> None:
         without_cuda, line, "Could not load dynamic library 'libcudnn.so.8'; dlerror: libcudnn.so.8: cannot open"
     )
     assert nothing(without_cuda, line, os="windows", tf="2.13")
+
+
+def test_an_empty_list_behind_the_release_is_no_gpu() -> None:
+    assert found(without_cuda, "2.17.0 []").title == found(without_cuda, "Num GPUs Available:  0").title

@@ -60,3 +60,8 @@ def test_the_variable_is_set_as_the_shell_of_the_system_does() -> None:
     line = "failed to create cublas handle: CUBLAS_STATUS_NOT_INITIALIZED"
     assert found(no_memory_left, line, os="windows").fixes[0].text == "set TF_FORCE_GPU_ALLOW_GROWTH=true"
     assert found(no_memory_left, line, os="linux").fixes[0].text == "export TF_FORCE_GPU_ALLOW_GROWTH=true"
+
+
+def test_growth_and_a_limit_together_are_one_too_many() -> None:
+    finding = found(no_memory_left, "Cannot set memory growth on device when virtual devices configured")
+    assert (finding.cause, finding.fixes[0].id) == ("no-growth", "one-memory-option")

@@ -193,3 +193,28 @@ def test_another_framework_that_asks_for_nvidia_wheels_of_its_own_wants_an_envir
     finding = found(clash, line)
     assert (finding.cause, finding.fixes[0].id) == ("dependency-misfit", "separate-environments")
     assert nothing(clash, "pandas 2.2.0 requires pytz>=2020.1, but you have pytz 2019.3 which is incompatible.")
+
+
+def test_code_of_tensorflow_1_is_led_to_compat_v1_and_to_no_older_release() -> None:
+    finding = found(clash, "AttributeError: module 'tensorflow' has no attribute 'Session'")
+    assert (finding.cause, [each.id for each in finding.fixes]) == ("dependency-misfit", ["names-of-tensorflow-1"])
+
+
+def test_contrib_has_to_be_replaced() -> None:
+    assert found(clash, "No module named 'tensorflow.contrib'").fixes[0].id == "replace-contrib"
+
+
+def test_the_wrappers_of_keras_are_in_another_package_now() -> None:
+    assert found(clash, "No module named 'keras.wrappers'").fixes[0].id == "use-scikeras"
+
+
+def test_a_library_that_asks_for_a_newer_tensorflow_is_named() -> None:
+    line = "This version of TensorFlow Probability requires TensorFlow version >= 2.18; Detected an installation of version 2.15.0."
+    finding = found(clash, line)
+    assert finding.summary == "TensorFlow Probability asks for TensorFlow 2.18 or newer; 2.15.0 is installed."
+
+
+def test_a_file_named_like_tensorflow_is_renamed() -> None:
+    line = "AttributeError: partially initialized module 'tensorflow' has no attribute 'keras' (most likely due to a circular import)"
+    finding = found(clash, line)
+    assert (finding.cause, finding.fixes[0].id) == ("shadowed-module", "rename-shadowing-file")

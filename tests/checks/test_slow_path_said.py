@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from gpudoctor.sdk import Severity
 from gpudoctor_checks.compute.slow_path_said import slow_path
 from tests.checks.texts import FAULTY, found, text_case
 
@@ -31,3 +32,16 @@ def test_predict_in_a_loop() -> None:
 def test_closed_counters() -> None:
     finding = found(slow_path, "CUPTI_ERROR_INSUFFICIENT_PRIVILEGES")
     assert (finding.cause, finding.fixes[0].id) == ("profiling-not-permitted", "open-counters")
+
+
+def test_channels_first_on_the_cpu_means_that_no_gpu_is_used() -> None:
+    for line in (
+        "Default MaxPoolingOp only supports NHWC on device type CPU",
+        "The Conv2D op currently only supports the NHWC tensor format on the CPU",
+    ):
+        finding = found(slow_path, line)
+        assert (finding.cause, finding.severity, finding.fixes[0].id) == (
+            "cpu-placement",
+            Severity.ERROR,
+            "channels-last",
+        )

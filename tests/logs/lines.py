@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from tests.logs.lines_of_machines import MACHINES
+from tests.logs.lines_of_programs import LINES as PROGRAMS
 from tests.logs.lines_of_runs import COMPILER, MEMORY, NOISE, TRAINING, Expected
 
 DRIVER: tuple[Expected, ...] = (
@@ -268,7 +269,17 @@ DEVICES: tuple[Expected, ...] = (
     ),
 )
 
-LINES: tuple[Expected, ...] = (*DRIVER, *LIBRARIES, *DEVICES, *MEMORY, *COMPILER, *TRAINING, *NOISE, *MACHINES)
+LINES: tuple[Expected, ...] = (
+    *DRIVER,
+    *LIBRARIES,
+    *DEVICES,
+    *MEMORY,
+    *COMPILER,
+    *TRAINING,
+    *NOISE,
+    *MACHINES,
+    *PROGRAMS,
+)
 
 # What must not be read as trouble: near misses.
 QUIET = (

@@ -2,7 +2,7 @@
 
 What it does
     Reads TensorFlow's and Keras' own warnings: retracing, recurrent layers without cuDNN, functions that run eagerly,
-    callbacks that take longer than a batch, mixed precision that cannot gain, counters that are closed.
+    callbacks that take longer than a batch, channels-first layers on the CPU, mixed precision that cannot gain, counters that are closed.
 
 Why it matters
     Training works, and each of these costs time at every step or call. The warning names the layer, function or callback.
@@ -55,6 +55,15 @@ PLACE = unproven(
         "soft-placement", "Let TensorFlow place what has no kernel", "tf.config.set_soft_device_placement(True)", why=""
     )
 )
+CHANNELS_LAST = unproven(
+    change(
+        "channels-last",
+        "Use channels_last where no GPU computes",
+        "keras.backend.set_image_data_format('channels_last')  # before the model is made; or find why the GPU is not used",
+        why="",
+    )
+)
+ENDS_TRAINING = "channels_on_cpu"
 # kind of the event: (cause, summary, confidence, fixes)
 PATHS: dict[str, tuple[str, str, float, tuple[Fix, ...]]] = {
     "rnn_fallback": ("rnn-cudnn", "A recurrent layer runs without cuDNN, by its arguments.", 0.95, (RNN,)),
@@ -62,6 +71,12 @@ PATHS: dict[str, tuple[str, str, float, tuple[Fix, ...]]] = {
     "slow_callback": ("epoch-end-stall", "A callback takes longer than a batch.", 0.8, (CALLBACKS,)),
     "mixed_precision_slow": ("mixed-precision-no-gain", "Mixed precision gains nothing on this GPU.", 0.9, (PLAIN,)),
     "counters_closed": ("profiling-not-permitted", "The GPU's counters are closed to this user.", 0.9, (COUNTERS,)),
+    "channels_on_cpu": (
+        "cpu-placement",
+        "A channels-first layer runs on the CPU, which cannot compute it: the GPU is not used.",
+        0.8,
+        (CHANNELS_LAST,),
+    ),
     "not_on_gpu": ("cpu-placement", "An operation was asked onto a device that cannot run it.", 0.7, (PLACE,)),
 }
 
@@ -100,4 +115,5 @@ def slow_path(log: Log, baseline: Trial | None) -> Iterator[Finding]:
         found = events(log, kind)
         if found:
             weight = weigh_program(static, baseline)
-            yield log_finding(summary, weight, found, *fixes, cause=cause, severity=Severity.WARNING)
+            severity = Severity.ERROR if kind == ENDS_TRAINING else Severity.WARNING
+            yield log_finding(summary, weight, found, *fixes, cause=cause, severity=severity)

@@ -43,6 +43,12 @@ GROW_FIRST = change(
     "for gpu in tf.config.list_physical_devices('GPU'): tf.config.experimental.set_memory_growth(gpu, True)  # right after the import",
     why="later it raises an error or does nothing",
 )
+ONE_OPTION = change(
+    "one-memory-option",
+    "Keep one of them: growth, or the limit",
+    "remove set_memory_growth(gpu, True) where set_logical_device_configuration(gpu, [...memory_limit...]) stands, or the other way round",
+    why="a GPU with logical devices has pools of a fixed size",
+)
 SPAWN = change(
     "spawn-processes",
     "Start processes anew instead of forking",
@@ -111,6 +117,10 @@ def no_memory_left(
 
 def _too_late(late: tuple[LogEvent, ...], host: Host | None, trial: Trial | None) -> Finding:
     some = any(each.values.get("what") == "Some" for each in late)
+    both = any(each.values.get("what") == "Both" for each in late)
+    if both:
+        summary = "Memory growth and a memory limit are both set for one GPU; TensorFlow takes one of them."
+        return log_finding(summary, weigh_program(0.9, trial), late, ONE_OPTION, cause="no-growth")
     growth = some or any(each.values.get("what") == "Physical" for each in late)
     return log_finding(
         "Memory growth is set for some of the GPUs only; TensorFlow wants it alike for all."

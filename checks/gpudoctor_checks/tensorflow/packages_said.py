@@ -21,6 +21,7 @@ from gpudoctor_checks.said import events, first, log_finding, release
 from gpudoctor_checks.tensorflow.packages_findings import of_absence, of_keras, of_misfit, of_numpy
 from gpudoctor_checks.tensorflow.packages_remedies import RIGHT_BINDING, for_protobuf
 from gpudoctor_checks.tensorflow.pip_misfits import by_pip
+from gpudoctor_checks.tensorflow.programs_said import of_program
 
 
 @check(
@@ -28,7 +29,7 @@ from gpudoctor_checks.tensorflow.pip_misfits import by_pip
     slug="packages-clash-in-log",
     title="The log shows packages that do not fit",
     family="tensorflow",
-    cause=("numpy2", "protobuf", "keras3", "pynvml", "dependency-misfit", "tensorflow-absent"),
+    cause=("numpy2", "protobuf", "keras3", "pynvml", "dependency-misfit", "tensorflow-absent", "shadowed-module"),
     core=False,
 )
 def clash(log: Log, tensorflow: TensorFlow | None, baseline: Trial | None) -> Iterator[Finding]:
@@ -46,6 +47,7 @@ def clash(log: Log, tensorflow: TensorFlow | None, baseline: Trial | None) -> It
     misfit = events(log, "dependency_misfit")
     if misfit and not numpy:
         yield of_misfit(misfit, version, weigh_faulty(0.8, baseline))
+    yield from of_program(log, baseline)
     if not numpy and not protobuf and not keras and not misfit:
         yield from by_pip(log, baseline)
     binding = events(log, "nvml_binding")

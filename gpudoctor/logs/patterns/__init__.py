@@ -18,6 +18,7 @@ from gpudoctor.logs.patterns import (
     other_makers,
     packages,
     pressure,
+    programs,
     speed,
     training,
 )
@@ -34,6 +35,7 @@ PATTERNS: tuple[Pattern, ...] = (
     *training.ROWS,
     *speed.ROWS,
     *kernel.ROWS,
+    *programs.ROWS,
     *packages.ROWS,
     *facts.ROWS,
     *pressure.LAST,

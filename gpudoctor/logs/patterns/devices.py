@@ -81,6 +81,8 @@ ROWS = (
         "GPU not ",
         r"\bGPU not (?:being )?(?:used|detected|found|recogni[sz]ed|visible|working|available|utili[sz]ed)",
     ),
+    # the empty list itself, behind a release or a word of one's own
+    row("visible_gpus", "[]", r"(?:(?<![\w.])2\.\d{1,2}\.\d{1,2}[ ,]{1,2}|\bGPUs?(?: devices)?: ?)\[\]\s*$", count="0"),
     row("gpu_missed", "GPUs: None", r"\bGPUs: None\b"),
     row("no_supported_device", "vices found for platform", r"no supported devices found for platform CUDA"),
     row(

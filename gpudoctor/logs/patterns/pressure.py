@@ -51,6 +51,12 @@ ROWS = (
         what="Some",
     ),
     row(
+        "memory_option_late",
+        "Cannot set memory growth",
+        r"Cannot set memory growth on device when virtual devices configured",
+        what="Both",
+    ),
+    row(
         "oom_device",
         "PrimaryCtxRetain",
         r"PrimaryCtxRetain[^\n]{0,80}CUDA_ERROR_OUT_OF_MEMORY",
