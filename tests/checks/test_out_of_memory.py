@@ -119,3 +119,26 @@ def test_one_large_image_is_no_batch_to_make_smaller() -> None:
     assert "smaller-batch" not in {each.id for each in fixes}
     kernel = found(ran_out, "OOM when allocating tensor with shape[1,1,512,1024]").fixes
     assert kernel[0].id == "smaller-batch"
+
+
+CARD = "|   0  NVIDIA GeForce RTX 3080        Off |   00000000:01:00.0 Off |                  N/A |"
+USED = "| 30%   45C    P8             20W /  320W |    9800MiB /  10240MiB |      0%      Default |"
+HOLDER = "|    0   N/A  N/A      4711      C   python                                       9790MiB |"
+SHORT = (
+    "Allocator (GPU_0_bfc) ran out of memory trying to allocate 1.00GiB (rounded to 1073741824)requested by op Conv2D"
+)
+
+
+def test_a_process_that_nvidia_smi_lists_before_holds_the_gpu() -> None:
+    finding = found(ran_out, CARD, USED, HOLDER, SHORT)
+    assert (finding.cause, finding.fixes[0].id) == ("other-process", "end-other-process")
+    assert "4711" in finding.summary
+
+
+def test_a_process_that_is_listed_afterwards_or_beside_a_pool_of_its_own_may_be_this_one() -> None:
+    created = (
+        "Created device /job:localhost/replica:0/task:0/device:GPU:0 with 8000 MB memory:  -> device: 0, name: NVIDIA GeForce"
+        " RTX 3080, pci bus id: 0000:01:00.0, compute capability: 8.6"
+    )
+    for lines in ((CARD, USED, SHORT, HOLDER), (CARD, USED, created, HOLDER, SHORT)):
+        assert found(ran_out, *lines).cause == "batch-too-large"

@@ -62,6 +62,19 @@ def held_before(
     return found or None
 
 
+def listed_before(log: Log, lines: tuple[LogEvent, ...], gpus: Gpus | None) -> tuple[LogEvent, ...]:
+    """Return the processes that nvidia-smi lists with most of the GPU before memory ran out; () where it is this one's pool."""
+    totals = [each.memory.total_bytes for each in gpus or () if not isinstance(each.memory.total_bytes, Missing)]
+    least = (1 - SLIVER_SHARE) * max(totals, default=0)
+    own = [each for each in lines if number(each, "limit_bytes") >= least]
+    taken = [each for each in events(log, "gpu_created") if number(each, "memory_mb") << 20 >= least]
+    if not least or len(totals) > 1 or own or taken:
+        return ()
+    first = min((each.line for each in lines), default=0)
+    listed = [each for each in events(log, "gpu_process") if each.line < first]
+    return tuple(each for each in listed if number(each, "used_mib") << 20 >= least)
+
+
 def _at_start(log: Log, least: float) -> tuple[LogEvent, ...]:
     """Return what TensorFlow 1.x found free when it first saw the GPU, before it took anything itself; () for enough."""
     told = [each for each in events(log, "device_memory") if each.text.startswith(("Free memory", "totalMemory"))]

@@ -33,17 +33,17 @@ from gpudoctor_checks.memory.memory_remedies import FREE_GPU, MEASURE, ON_CPU, S
 from gpudoctor_checks.memory.oom_events import (
     SLIVER_BYTES,
     held_before,
+    listed_before,
     number,
     on_host,
     one_array,
     one_example,
 )
 from gpudoctor_checks.memory.shared_board import for_board, on_board
-from gpudoctor_checks.memory.shared_gpu import by_word
+from gpudoctor_checks.memory.shared_gpu import by_table, by_word
 from gpudoctor_checks.memory.ways_out import ways
 from gpudoctor_checks.said import events, first, log_finding, unproven, weigh_program
 
-SAID_SHARED = 0.5
 OF_BATCHES = frozenset({"smaller-batch", "gradient-accumulation"})
 
 
@@ -84,15 +84,18 @@ def _by_lines(log: Log, gpus: Gpus | None, baseline: Trial | None) -> Iterator[F
         summary = "TensorFlow got only a rest of the GPU: another process holds it."
         weight = weigh_program(0.9, baseline)
         yield log_finding(summary, weight, held, *shared, cause="other-process", know=WHO, more=sizes(rest, tensors))
+    elif others := listed_before(log, lines, gpus):
+        yield by_table(others, lines, baseline)
     elif copies or slices or arrays:
         summary = "A whole array or data set is copied to the GPU."
         weight = weigh_program(0.9 if copies or (slices and lines) else 0.8 if arrays else 0.6, baseline)
         yield log_finding(summary, weight, (*copies, *slices, *arrays), ON_CPU, cause="data-on-gpu")
     elif xla:
-        summary = "XLA finds no memory to load its code: TensorFlow has taken it."
-        yield log_finding(
-            summary, weigh_program(0.85, baseline), xla, GROW, reserve(gpus), WITHOUT_XLA, cause="xla-memory"
+        summary, weight = (
+            "XLA finds no memory to load its code: TensorFlow has taken it.",
+            weigh_program(0.85, baseline),
         )
+        yield log_finding(summary, weight, xla, GROW, reserve(gpus), WITHOUT_XLA, cause="xla-memory")
     elif device and not dumps and not tensors and any(number(each, "asked_bytes") >= SLIVER_BYTES for each in device):
         weight = weigh_program(0.6, baseline)
         summary = "TensorFlow cannot take its pool: another process or notebook seems to hold the GPU."
