@@ -91,10 +91,7 @@ def _by_lines(log: Log, gpus: Gpus | None, baseline: Trial | None) -> Iterator[F
         weight = weigh_program(0.9 if copies or (slices and lines) else 0.8 if arrays else 0.6, baseline)
         yield log_finding(summary, weight, (*copies, *slices, *arrays), ON_CPU, cause="data-on-gpu")
     elif xla:
-        summary, weight = (
-            "XLA finds no memory to load its code: TensorFlow has taken it.",
-            weigh_program(0.85, baseline),
-        )
+        summary, weight = "XLA finds no memory to load its code: TensorFlow took it.", weigh_program(0.85, baseline)
         yield log_finding(summary, weight, xla, GROW, reserve(gpus), WITHOUT_XLA, cause="xla-memory")
     elif device and not dumps and not tensors and any(number(each, "asked_bytes") >= SLIVER_BYTES for each in device):
         weight = weigh_program(0.6, baseline)
