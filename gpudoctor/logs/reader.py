@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from itertools import chain, islice
 
-from gpudoctor.logs import bfc, era, forms
+from gpudoctor.logs import bfc, empty_list, era, forms
 from gpudoctor.logs.pattern import Pattern
 from gpudoctor.logs.patterns import PATTERNS
 from gpudoctor.logs.patterns.facts import FACT
@@ -42,7 +42,7 @@ class EventReader:
     def __init__(self, patterns: tuple[Pattern, ...] = PATTERNS) -> None:
         """Take the table; a caller may bring a longer one."""
         self._sieve = Sieve(
-            chain((each.anchor for each in patterns), bfc.ANCHORS, forms.ANCHORS),
+            chain((each.anchor for each in patterns), bfc.ANCHORS, forms.ANCHORS, (empty_list.ANCHOR,)),
             runs=bfc.RUN_WORDS,
             whole=bfc.WHOLE_WORDS,
             end=bfc.END,
@@ -76,6 +76,8 @@ class EventReader:
             self._line += block.count("\n", counted, line.start)
             counted = line.start
             answer = forms.answered(block, line.start, self._line) if line.anchor in FORM_ANCHORS else None
+            if line.anchor == empty_list.ANCHOR:
+                answer = empty_list.none_listed(block, line.start, self._line)
             if answer is not None:
                 self._told.update(answer.values)
                 yield answer
