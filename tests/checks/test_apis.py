@@ -19,7 +19,7 @@ ALWAYS = frozenset(
         "tf.", "tf.data.Dataset", "tf.data.Dataset.from_generator", "tf.data.Dataset.from_tensor_slices", "tf.data.TFRecordDataset",
         "tf.device", "tf.function", "tf.constant", "tf.shape", "tf.distribute.MirroredStrategy", "tf.test.is_built_with_cuda",
         "tf.distribute.HierarchicalCopyAllReduce", "tf.config.experimental.set_memory_growth",
-        "keras.layers.Dense", "keras.layers.Embedding", "keras.optimizers.Adam",
+        "keras.backend.set_image_data_format", "keras.layers.Dense", "keras.layers.Embedding", "keras.optimizers.Adam",
         "TF_CPP_MIN_LOG_LEVEL", "TF_NUM_INTEROP_THREADS", "TF_NUM_INTRAOP_THREADS", "TF_MIN_GPU_MULTIPROCESSOR_COUNT",
         "TF_FORCE_GPU_ALLOW_GROWTH",  # for the probe, which trains with 2.x; for a program it has a row
         "TF_CUDA_COMPUTE_CAPABILITIES", "TF_USE_LEGACY_KERAS", "TF_CPU_BFC_MEM_LIMIT_IN_MB", "TF_GPU_HOST_MEM_LIMIT_IN_MB", "TF_CUDA_HOST_MEM_LIMIT_IN_MB", "TF_MKL_ALLOC_MAX_BYTES",

@@ -11,13 +11,13 @@ SURE, MOSTLY = 0.9, 0.8  # policy: Python's own words; a damaged installation la
 COMPAT_V1 = change(
     "names-of-tensorflow-1",
     "Take the names of TensorFlow 1 from compat.v1",
-    "import tensorflow.compat.v1 as tf; tf.disable_v2_behavior()  # or: tf_upgrade_v2 --intree SRC --outtree NEW",
+    "import tensorflow.compat.v1 as tf1; tf1.disable_v2_behavior()  # then tf1.NAME; or: tf_upgrade_v2 --intree SRC --outtree NEW",
     why="TensorFlow 2 keeps them there; an older TensorFlow has no code for newer GPUs",
 )
 CONTRIB = by_hand(
     "replace-contrib",
-    "Replace tf.contrib in the program",
-    "tf.contrib is in no TensorFlow 2: take what replaced the part in use (tf.keras, tf_slim, TensorFlow Probability or Addons). Only"
+    "Replace contrib in the program",
+    "contrib is in no TensorFlow 2: take what replaced the part in use (Keras, tf_slim, TensorFlow Probability or Addons). Only"
     " code that may not change stays with TensorFlow 1.15, its Python 3.7 and its CUDA 10.0",
     why="no release of TensorFlow 2 has the module",
     minutes=60,
