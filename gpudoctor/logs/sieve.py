@@ -14,6 +14,11 @@ from typing import Any, NamedTuple
 # A line longer than this is a progress bar without line ends or no log at all; its parts around the anchors are read.
 BEFORE, AFTER = 400, 1200
 SHORTEST_RUN, LONGEST_RUN = 1 << 9, 1 << 15
+# Anchors with this word begin with what stands in every line of a progress bar (": nan", "=nan"): where a block lacks the
+# word, which one quick search tells, they are not looked for.
+RARE_WORD = "nan"
+
+NOTHING = r"(?!)"
 
 Trie = dict[str, Any]  # a character -> the rest of the words that go on with it; "" ends a word
 
@@ -61,12 +66,14 @@ class Sieve:
         listed, self._runs, self._end = tuple(anchors), tuple(runs), end
         self._whole = tuple(whole) or self._runs
         self._search = re.compile(trie_expression(listed))
+        self._usual = re.compile(trie_expression(each for each in listed if RARE_WORD not in each) or NOTHING)
 
     def lines(self, block: str) -> Iterator[Line]:
         """Yield the lines, or the parts of over-long ones, that hold anchors. A carriage return ends a line, too."""
         returns = "\r" in block
+        search = (self._search if RARE_WORD in block else self._usual).search
         position, size = 0, len(block)
-        while (match := self._search.search(block, position)) is not None:
+        while (match := search(block, position)) is not None:
             at, after = match.span()
             start = max(position, at - BEFORE, block.rfind("\n", position, at) + 1)
             if returns:

@@ -52,3 +52,13 @@ def test_the_sieve_passes_lines_with_an_anchor_and_drops_the_rest() -> None:
 
 def test_of_two_anchors_where_one_begins_the_other_the_shorter_is_searched() -> None:
     assert trie_expression(["CUDA_ERROR_", "CUDA_ERROR_OUT"]) == trie_expression(["CUDA_ERROR_"])
+
+
+def test_an_anchor_with_the_rare_word_is_found_where_the_block_holds_it() -> None:
+    sieve = Sieve((": nan", "Key"))
+    assert [each.text for each in sieve.lines("loss: 0.3\nKey 1\n")] == ["Key 1"]
+    assert [each.text for each in sieve.lines("loss: nan\nKey 1\n")] == ["loss: nan", "Key 1"]
+
+
+def test_where_all_anchors_have_the_rare_word_a_block_without_it_holds_none() -> None:
+    assert list(Sieve((": nan",)).lines("loss: 0.3\n")) == []

@@ -122,7 +122,7 @@ ROWS = (
     row(FACT, "\\site-packages\\", r"[A-Z]:\\[^\"'\n]{1,160}\\site-packages\\", os="windows"),
     # what platform.platform() answers
     row(FACT, "Windows-1", r"\bWindows-1[01]-10\.0\.\d{4,6}", os="windows"),
-    row(FACT, "macOS-", r"\bmacOS-\d{2}\.\d{1,2}[\d.]{0,6}-(?:arm64|x86_64)", os="darwin"),
+    row(FACT, "OS-1", r"\bmacOS-\d{2}\.\d{1,2}[\d.]{0,6}-(?:arm64|x86_64)", os="darwin"),
     row(FACT, "#SBATCH", r"#SBATCH\b", scheduler="slurm"),
     row(FACT, "SLURM_", r"\bSLURM_(?:JOB|STEP|GPUS|NODE|CPUS|PROCID|LOCALID)\w{0,30}", scheduler="slurm"),
     row(FACT, "Slurm ", r"\bSlurm (?:job|cluster|node|script)\b", scheduler="slurm"),

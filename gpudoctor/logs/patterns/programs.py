@@ -13,19 +13,19 @@ NAMES_OF_1 = (
 ROWS = (
     row(
         "module_hidden",
-        "most likely due to a circular",
+        "(most likely due to a circular",
         r"partially initialized module '(?P<module>tensorflow|keras|numpy)' has no attribute '\w{1,60}' \(most likely due to a circular import",
     ),
     row(
         "module_hidden",
-        "most likely due to a circular",
+        "(most likely due to a circular",
         r"partially initialized module '(?P<module>tensorflow|keras|numpy)' \(most likely due to a circular import\)"
         r" \([^)\n]{0,200}(?<![\w\-])(?P=module)\.py\)",
     ),
     # Python 3.13 tells it itself
     row(
         "module_hidden",
-        "consider renaming '",
+        "(consider renaming '",
         r"consider renaming '[^'\n]{0,200}?(?P<module>\w{1,40})\.py' (?:since|if) it has the same name as",
     ),
     row("code_of_tf1", "bute '", rf"module 'tensorflow' has no attribute '(?P<name>{NAMES_OF_1})'"),
