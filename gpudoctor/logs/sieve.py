@@ -18,7 +18,7 @@ SHORTEST_RUN, LONGEST_RUN = 1 << 9, 1 << 15
 # word, which one quick search tells, they are not looked for.
 RARE_WORD = "nan"
 
-NOTHING = r"(?!)"
+NOTHING = r"(?!)"  # an expression that matches nowhere
 
 Trie = dict[str, Any]  # a character -> the rest of the words that go on with it; "" ends a word
 
@@ -66,7 +66,8 @@ class Sieve:
         listed, self._runs, self._end = tuple(anchors), tuple(runs), end
         self._whole = tuple(whole) or self._runs
         self._search = re.compile(trie_expression(listed))
-        self._usual = re.compile(trie_expression(each for each in listed if RARE_WORD not in each) or NOTHING)
+        usual = [each for each in listed if RARE_WORD not in each]
+        self._usual = re.compile(trie_expression(usual) if usual else NOTHING)
 
     def lines(self, block: str) -> Iterator[Line]:
         """Yield the lines, or the parts of over-long ones, that hold anchors. A carriage return ends a line, too."""
