@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from functools import cached_property
 from typing import Any, NamedTuple
 
 # A line longer than this is a progress bar without line ends or no log at all; its parts around the anchors are read.
@@ -63,16 +64,26 @@ class Sieve:
         `whole`: what stands once in each line before the line with `end`, where a run has such an end: a short one is then
         taken in one look.
         """
-        listed, self._runs, self._end = tuple(anchors), tuple(runs), end
+        self._anchors, self._runs, self._end = tuple(anchors), tuple(runs), end
         self._whole = tuple(whole) or self._runs
-        self._search = re.compile(trie_expression(listed))
-        usual = [each for each in listed if RARE_WORD not in each]
-        self._usual = re.compile(trie_expression(usual) if usual else NOTHING)
+
+    @cached_property
+    def _all(self) -> re.Pattern[str]:
+        return re.compile(trie_expression(self._anchors))
+
+    @cached_property
+    def _usual(self) -> re.Pattern[str]:
+        usual = [each for each in self._anchors if RARE_WORD not in each]
+        return re.compile(trie_expression(usual) if usual else NOTHING)
+
+    def _expression_for(self, text: str) -> re.Pattern[str]:
+        """Return what finds each anchor that the text can hold; compiled when a text first needs it."""
+        return self._all if RARE_WORD in text else self._usual
 
     def lines(self, block: str) -> Iterator[Line]:
         """Yield the lines, or the parts of over-long ones, that hold anchors. A carriage return ends a line, too."""
         returns = "\r" in block
-        search = (self._search if RARE_WORD in block else self._usual).search
+        search = self._expression_for(block).search
         position, size = 0, len(block)
         while (match := search(block, position)) is not None:
             at, after = match.span()
@@ -117,4 +128,4 @@ class Sieve:
 
     def anchors(self, text: str) -> tuple[str, ...]:
         """Return the anchors that the text holds, in their order, each once."""
-        return tuple(dict.fromkeys(self._search.findall(text)))
+        return tuple(dict.fromkeys(self._expression_for(text).findall(text)))
