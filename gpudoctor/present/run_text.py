@@ -201,13 +201,9 @@ def _fixes(report: Report, run: Run, style: Style, limit: int) -> Iterator[str]:
     yield from findings.listed(report.fixes, limit, COLUMNS)
     yield from bound
     most = together(run.steps.shares) if run.steps is not None and _several_levers(report, bound) else None
-    most = most if most is not None and _leave_compute(report, most) else None
-    if (
-        most is not None
-        and most >= WORTH_SAYING
-        and _leave_compute(report, most)
-        and f"<= {most:.2g}x" not in "".join(bound)
-    ):
+    if most is None or most < WORTH_SAYING or f"<= {most:.2g}x" in "".join(bound):
+        return
+    if _leave_compute(report, most):
         yield _bound("all of them together, at most:", most)
 
 
