@@ -9,16 +9,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from gpudoctor.sdk import Evidence, Fix, Gain, Grade, HotLines, Missing, Pipeline, Stage, StepTimes
-from gpudoctor_checks.recorded import call_span, diff, known_share, with_call
+from gpudoctor.sdk import Evidence, Fix, HotLines, Missing, Pipeline, Stage, StepTimes
+from gpudoctor_checks.pipeline_fixes import COLUMN, function_of
+from gpudoctor_checks.recorded import call_span, diff, estimate, known_share, with_call
 
 OWN_AT_MOST = 0.5  # policy: what is most of a call names its cause
 # Measured: of 15 ms that 64 calls of a map took beside their lines 10 to 12 went with one call for all; of a generator's 12 all.
 SAVED_AT_LEAST = 0.5
-COLUMN = 42  # what a fix's title may take in the report
 UNEVEN = frozenset({"padded_batch", "ragged_batch", "bucket_by_sequence_length"})
 WORTH = 1.05  # policy, as for the other changes of a pipeline: a best case below it is not shown
-ACTIVITIES = ("numpy", "python", "other", "io", "wait")
+WORK = ("numpy", "python", "other", "io", "wait")  # the activities of the user's own lines
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,7 +54,7 @@ def calls_of(pipeline: Pipeline, lines: HotLines, steps: StepTimes) -> Calls | N
     after = pipeline.stages[pipeline.bottleneck + 1 : pipeline.bottleneck + 2]
     fused = stage.name.startswith("MapAndBatch")  # one element of it is a batch, with a call for each that comes in
     count = round(after[0].visits if fused and after else stage.visits)
-    own_s = lines.total("pipeline", *ACTIVITIES) * steps.step_s
+    own_s = lines.total("pipeline", *WORK) * steps.step_s
     if count < 1 or stage.batch_s <= 0 or lines.sampled_s <= 0:
         return None
     return Calls(
@@ -89,7 +89,7 @@ def batch_first(stage: Stage, calls: Calls, steps: StepTimes) -> tuple[Fix, ...]
     high = step_s / max(least, calls.own_s * calls.count)
     if high < WORTH:
         return ()
-    name = stage.callee.rpartition(".")[2].strip("<>") or "f"
+    name = function_of(stage)
     made = stage.python == "generator"
     title = "Yield whole batches" if made else "Batch first, one call a batch"
     return (
@@ -98,12 +98,8 @@ def batch_first(stage: Stage, calls: Calls, steps: StepTimes) -> tuple[Fix, ...]
             title=f"{title} :{stage.line}"[:COLUMN],
             action="diff",
             text=_yielded(stage, name) if made else _swapped(stage, name),
-            gain=Gain(
-                grade=Grade.ESTIMATE,
-                speedup=round((low * high) ** 0.5, 2),
-                low=round(low, 2),
-                high=round(high, 2),
-                basis=f"{calls.count} calls a batch cost {calls.paid_s * 1000:.3g} ms beside what they do",
+            gain=estimate(
+                low, high, f"{calls.count} calls a batch cost {calls.paid_s * 1000:.3g} ms beside what they do"
             ),
             effort_minutes=10,
         ),

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from gpudoctor.sdk import Change, Fix, Gain, Grade, Pipeline, Stage
-from gpudoctor_checks.recorded import diff, with_argument, with_call
+from gpudoctor.sdk import Change, Fix, Pipeline, Stage
+from gpudoctor_checks.recorded import diff, estimate, with_argument, with_call
 
 AUTOTUNE = "num_parallel_calls=tf.data.AUTOTUNE"
 COLUMN = 42  # what a fix's title may take in the report
@@ -27,27 +27,25 @@ def pipeline_fixes(pipeline: Pipeline | None, *kinds: str) -> tuple[Fix, ...]:
 def _fix(change: Change, stage: Stage, below: Sequence[Stage]) -> Fix:
     title, text, minutes = _words(change.kind, stage, shuffled=any("Shuffle" in each.name for each in below))
     where = f" :{stage.line}" if stage.line else ""
-    gain = Gain(
-        grade=Grade.ESTIMATE,
-        speedup=round((change.low * change.high) ** 0.5, 2),
-        low=round(change.low, 2),
-        high=round(change.high, 2),
-        basis=change.basis,
-    )
     return Fix(
         id=f"pipeline-{change.kind.replace('_', '-')}",
         title=title + where if len(title) + len(where) <= COLUMN else title[:COLUMN],
         action="diff",
         text=text,
-        gain=gain,
+        gain=estimate(change.low, change.high, change.basis),
         risk="medium" if change.kind == "cache" else "low",
         effort_minutes=minutes,
     )
 
 
+def function_of(stage: Stage) -> str:
+    """Return the name of the stage's function as its definition has it, f where it is not known."""
+    return stage.callee.rpartition(".")[2].strip("<>") or "f"
+
+
 def _words(kind: str, stage: Stage, *, shuffled: bool) -> tuple[str, str, float]:
     """Return title, diff and minutes."""
-    name = stage.callee.rpartition(".")[2].strip("<>") or "f"
+    name = function_of(stage)
     if kind == "tf_ops":
         return f"{name[:16]}() in TF ops, parallel map", _in_tf_ops(name, stage), 60.0
     if kind == "parallel_map":

@@ -59,6 +59,17 @@ def bound(share: float, basis: str) -> Gain:
     return Gain(grade=Grade.BOUND, speedup=round(1 / (1 - min(share, WHOLE)), 2), basis=basis)
 
 
+def estimate(low: float, high: float, basis: str) -> Gain:
+    """Return a gain by a model, between two speed-ups; in its middle, as ratios have it, stands the one that ranks."""
+    return Gain(
+        grade=Grade.ESTIMATE,
+        speedup=round((low * high) ** 0.5, 2),
+        low=round(low, 2),
+        high=round(high, 2),
+        basis=basis,
+    )
+
+
 def percent(label: str, share: float | Missing, source: str = "run") -> tuple[Evidence, ...]:
     """Return a share as evidence, nothing where it is unknown."""
     if isinstance(share, Missing):

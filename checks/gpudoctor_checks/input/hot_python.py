@@ -33,12 +33,11 @@ from gpudoctor.sdk import (
     Weight,
     check,
 )
-from gpudoctor_checks.batch_first import batch_first, calls_of, evidence
+from gpudoctor_checks.batch_first import WORK, batch_first, calls_of, evidence
 from gpudoctor_checks.pipeline_fixes import pipeline_fixes
 from gpudoctor_checks.recorded import at, bound, diff, hottest_lines, known_share, percent, place, weigh_run
 
 SURE = 0.85
-WORK = ("numpy", "python", "other", "io", "wait")
 MOSTLY = 0.5  # policy: what is most of a function's time names its cause
 
 
