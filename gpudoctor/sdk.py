@@ -27,7 +27,7 @@ from gpudoctor.knowledge import (
     versions,
     xids,
 )
-from gpudoctor.model.finding import Evidence, Finding, Fix, Gain, Grade, Location, Peak, Severity
+from gpudoctor.model.finding import NEXT_STEP, TO_KNOW, Evidence, Finding, Fix, Gain, Grade, Location, Peak, Severity
 from gpudoctor.model.gpu import Gpu, GpuProcess
 from gpudoctor.model.machine import (
     Cpu,
@@ -43,7 +43,7 @@ from gpudoctor.model.machine import (
     XidEvent,
 )
 from gpudoctor.model.missing import Maybe, Missing, either
-from gpudoctor.model.observed import Arm, Comparison, Log, LogEvent, Probe, ProbeChild, Trial
+from gpudoctor.model.observed import STATED, TEXT_END, Arm, Comparison, Log, LogEvent, Probe, ProbeChild, Trial
 from gpudoctor.model.record import dataclass
 from gpudoctor.model.run import (
     HIGHLY,
@@ -77,6 +77,10 @@ __all__ = [
     "BROKEN",
     "HIGHLY",
     "MODERATELY",
+    "NEXT_STEP",
+    "STATED",
+    "TEXT_END",
+    "TO_KNOW",
     "Action",
     "Arm",
     "Breakdown",

@@ -10,6 +10,9 @@ from dataclasses import replace
 
 from gpudoctor.sdk import (
     BROKEN,
+    NEXT_STEP,
+    STATED,
+    TO_KNOW,
     Evidence,
     Finding,
     Fix,
@@ -50,7 +53,7 @@ def first(log: Log, *kinds: str) -> LogEvent | None:
 
 def stated(log: Log, key: str) -> str:
     """Return what was said about the machine under this key, '' for nothing."""
-    return next((each.values.get(key, "") for each in log.events if each.kind == "stated"), "")
+    return next((each.values.get(key, "") for each in log.events if each.kind == STATED), "")
 
 
 def quoted(found: Iterable[LogEvent]) -> tuple[Evidence, ...]:
@@ -68,7 +71,7 @@ def quoted(found: Iterable[LogEvent]) -> tuple[Evidence, ...]:
 
 def to_know(command: str) -> Evidence:
     """Return the one command that decides among the causes that are possible."""
-    return Evidence(label="run this to know", value=command, source="next step")
+    return Evidence(label=TO_KNOW, value=command, source=NEXT_STEP)
 
 
 def command(

@@ -12,14 +12,14 @@ from dataclasses import replace
 from gpudoctor.knowledge import tensorflow_releases, versions
 from gpudoctor.knowledge.apis import Release, fitted
 from gpudoctor.logs.era import AT_MOST
-from gpudoctor.model.finding import Evidence, Finding, Fix
+from gpudoctor.model.finding import NEXT_STEP, Evidence, Finding, Fix
 from gpudoctor.model.missing import either
+from gpudoctor.model.observed import STATED
 from gpudoctor.model.snapshot import Snapshot
 
 LEGACY = "TF_USE_LEGACY_KERAS"
 YES = frozenset({"1", "true", "True"})
 KERAS_2, NEWEST_KERAS = "2.0", "3.99"  # what the release brings, where its own number is not known
-NEXT_STEP = "next step"  # the source of evidence that is a command to run
 
 
 def with_fitting_apis(findings: Iterable[Finding], snapshot: Snapshot) -> list[Finding]:
@@ -48,7 +48,7 @@ def release_in_use(snapshot: Snapshot) -> Release:
 
 def _stated(snapshot: Snapshot) -> Mapping[str, str]:
     events = snapshot.log.events if snapshot.log is not None else ()
-    return next((each.values for each in events if each.kind == "stated"), dict[str, str]())
+    return next((each.values for each in events if each.kind == STATED), dict[str, str]())
 
 
 def _keras(snapshot: Snapshot, tensorflow: str) -> str:

@@ -11,23 +11,21 @@ from dataclasses import fields, is_dataclass, replace
 from typing import Any, cast
 
 from gpudoctor.diagnose.engine import diagnose
-from gpudoctor.diagnose.gpu_meant import EPOCH, STATED, as_note, without_a_gpu
+from gpudoctor.diagnose.gpu_meant import as_note, without_a_gpu
 from gpudoctor.diagnose.ranking import rank
 from gpudoctor.diagnose.registry import AnyCheck
 from gpudoctor.diagnose.summary import primary_of
 from gpudoctor.diagnose.text_limits import with_gpu_to_know
-from gpudoctor.model.finding import Finding, Severity
+from gpudoctor.model.finding import NOISE, Finding, Severity
 from gpudoctor.model.missing import Missing, either
-from gpudoctor.model.observed import Log
+from gpudoctor.model.observed import EPOCH, STATED, TEXT_END, Log
 from gpudoctor.model.report import Plugin, Report, Status
 from gpudoctor.model.snapshot import Snapshot
 from gpudoctor.model.software import TensorFlow
 from gpudoctor.sdk import Check
 
 BY_THE_CALENDAR = frozenset({"driver-end-of-life"})
-TEXT_END = "text_end"
 SAID_NOTHING = frozenset({STATED, TEXT_END, EPOCH})  # events that every text has
-NOISE = "harmless-line"
 ONLY_A_RUN_TELLS = "slow-training-in-log"
 NOTHING_FOLLOWS = "Nothing wrong follows from what was stated"
 NOTHING_RECOGNISED = "Nothing in this text is recognised"

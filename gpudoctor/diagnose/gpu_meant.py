@@ -9,12 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
-from gpudoctor.model.finding import Evidence, Finding, Gain, Grade, Severity
+from gpudoctor.model.finding import NEXT_STEP, Evidence, Finding, Gain, Grade, Severity
 from gpudoctor.model.missing import Missing, either
-from gpudoctor.model.observed import LogEvent
+from gpudoctor.model.observed import EPOCH, STATED, LogEvent
 from gpudoctor.model.snapshot import Snapshot
 
-EPOCH, STATED = "epoch", "stated"
 # Causes that leave training as it is, on the CPU.
 ONLY_NO_GPU = frozenset(
     {
@@ -92,6 +91,6 @@ def as_note(finding: Finding) -> Finding:
     """Return the finding as a note, with what would make it a trouble."""
     if finding.severity is Severity.INFO:
         return finding
-    wish = Evidence(label="a GPU was meant?", value=WISH, source="next step")
+    wish = Evidence(label="a GPU was meant?", value=WISH, source=NEXT_STEP)
     fixes = tuple(replace(each, gain=ONLY_WITH_A_GPU) for each in finding.fixes)
     return replace(finding, severity=Severity.INFO, evidence=(*finding.evidence, wish), fixes=fixes)

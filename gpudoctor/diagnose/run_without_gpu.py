@@ -13,7 +13,7 @@ from itertools import islice
 
 from gpudoctor.diagnose.gpu_meant import is_meant
 from gpudoctor.diagnose.registry import AnyCheck
-from gpudoctor.model.finding import Evidence, Finding, Severity
+from gpudoctor.model.finding import NEXT_STEP, Evidence, Finding, Severity
 from gpudoctor.model.missing import Missing
 from gpudoctor.model.session import Session
 from gpudoctor.model.snapshot import Snapshot
@@ -58,5 +58,5 @@ def _in_notes(check: AnyCheck) -> AnyCheck:
 
 def _note(finding: Finding) -> Finding:
     """Return it without fixes: nothing is to be installed for a GPU that is not there."""
-    wish = Evidence(label="a GPU was meant?", value=WISH, source="next step")
+    wish = Evidence(label="a GPU was meant?", value=WISH, source=NEXT_STEP)
     return replace(finding, severity=Severity.INFO, fixes=(), evidence=(*finding.evidence, wish))

@@ -6,7 +6,7 @@ import re
 from dataclasses import replace
 
 from gpudoctor.knowledge import tensorflow_releases
-from gpudoctor.model.finding import Evidence, Finding, Fix
+from gpudoctor.model.finding import NEXT_STEP, Evidence, Finding, Fix
 from gpudoctor.model.missing import Missing
 from gpudoctor.model.observed import LogEvent
 from gpudoctor.model.snapshot import Snapshot
@@ -33,7 +33,7 @@ def _asking(finding: Finding) -> Finding:
     if not span:
         return finding
     value = f"TensorFlow {chosen} has code for compute capability {span}; yours: {ASK_GPU}"
-    depends = Evidence(label="GPU unknown", value=value, source="next step")
+    depends = Evidence(label="GPU unknown", value=value, source=NEXT_STEP)
     fixes = tuple(_bounded(fix, span) if fix.release == chosen else fix for fix in finding.fixes)
     return replace(finding, evidence=(*finding.evidence, depends), fixes=fixes)
 

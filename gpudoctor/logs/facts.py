@@ -19,14 +19,13 @@ from gpudoctor.logs.stated import truth
 from gpudoctor.model.gpu import Gpu, Memory
 from gpudoctor.model.machine import Cpu, Cuda, Host, Kernel, Nvml, Scheduler
 from gpudoctor.model.missing import NOT_IN_TEXT, Maybe, Missing
-from gpudoctor.model.observed import Log, LogEvent
+from gpudoctor.model.observed import STATED, Log, LogEvent
 from gpudoctor.model.snapshot import Snapshot
 from gpudoctor.model.software import Python, TensorFlow
 from gpudoctor.model.words import BuildOrigin, word
 
 CORES = re.compile(r"(?i)(?<![\w.-])(\d{1,4})(?:\s?(?:v?cpus?|cores?|threads)\b|\s*$)")
 TOLD_BESIDE = ("container", AT_MOST)  # what events of another kind tell of the machine
-STATED = "stated"  # the kind of the event that carries what was said and has no place of its own in the snapshot
 NOT_SAID = Missing("not said")
 # The last release with a CUDA build for native Windows is 2.10 (tensorflow.org/install/pip)
 FIRST_CPU_ONLY_ON_WINDOWS = "2.11"

@@ -20,13 +20,12 @@ from gpudoctor.logs import era
 from gpudoctor.logs.patterns.facts import FACT
 from gpudoctor.logs.reader import EventReader, Folded
 from gpudoctor.logs.slowness import CODE, SAID, STEP, USE
-from gpudoctor.model.observed import LogEvent
+from gpudoctor.model.observed import TEXT_END, LogEvent
 
 BLOCK_BYTES = 1 << 18  # measured: larger blocks are no faster
 GZIP_MAGIC = b"\x1f\x8b"
 LONGEST_LINE = 1 << 20  # a line without end is cut here: memory stays bounded
 STDIN = "-"
-TEXT_END = "text_end"
 # What source holds as well as a text does: words and calls that bear on speed, variables, facts in comments
 IN_SOURCE = frozenset({TEXT_END, FACT, SAID, STEP, USE, CODE, "variable", "half_precision"})
 WIDE = ((b"\xff\xfe", "utf-16"), (b"\xfe\xff", "utf-16"))  # what PowerShell's `>` writes

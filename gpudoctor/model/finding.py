@@ -72,6 +72,11 @@ class Fix:
     release: str | None = None
 
 
+TO_KNOW = "run this to know"  # the label of evidence that is a command: what decides among several causes
+NEXT_STEP = "next step"  # the source of evidence that is for the reader to act on
+NOISE = "harmless-line"  # the cause of a line that is no trouble
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Evidence:
     """One fact behind a finding: label, value, unit and where it comes from."""

@@ -9,6 +9,10 @@ from gpudoctor.model.missing import NOT_COLLECTED, Maybe
 from gpudoctor.model.record import dataclass
 from gpudoctor.model.words import ChildStatus, Processor, TrialStatus
 
+STATED = "stated"  # the kind of the event that carries what was said and has no place of its own in the snapshot
+EPOCH = "epoch"  # of fit()'s line
+TEXT_END = "text_end"  # of the event that every text has: how long it was
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LogEvent:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from gpudoctor.model.finding import Evidence, Finding, Fix, Severity
+from gpudoctor.model.finding import NEXT_STEP, NOISE, TO_KNOW, Evidence, Finding, Fix, Severity
 from gpudoctor.model.record import dataclass
 from gpudoctor.model.report import Report
 from gpudoctor.present import figures
@@ -16,9 +16,6 @@ from gpudoctor.present.style import Style, printable, shorten
 MARKS = {Severity.ERROR: "[x]", Severity.WARNING: "[!]", Severity.INFO: "[i]"}
 FULL = 1000
 NOTE_LINES = 2
-NOISE = "harmless-line"  # the cause of a line that is no trouble
-TO_KNOW = "run this to know"  # the label of evidence that is a command: what decides among several causes
-NEXT_STEP = "next step"  # the source of evidence that is for the reader to act on
 NUMBER, INDENT = 3, "     "
 
 

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from gpudoctor.model.finding import Finding, Fix, Severity
+from gpudoctor.model.finding import TO_KNOW, Finding, Fix, Severity
 from gpudoctor.model.missing import Missing
+from gpudoctor.model.observed import EPOCH
 from gpudoctor.model.report import Outcome, Report, Status
 from gpudoctor.model.snapshot import Snapshot
 from gpudoctor.present import figures, findings, ladder, unseen
@@ -17,7 +18,6 @@ from gpudoctor.present.headers import build_line, is_elsewhere, is_text_alone, m
 from gpudoctor.present.lines import to_do
 from gpudoctor.present.style import Style, printable, shorten
 
-EPOCH = "epoch"  # the event of fit()'s line, as in `gpudoctor.logs`
 WIDTH = 80
 COLUMNS = Columns(width=WIDTH, title=46, gain=18, more="-v")
 HEADLINE_ROOM = 45
@@ -252,4 +252,4 @@ def _apply(report: Report, why: str, there: str, *, open_: bool) -> list[str]:
 
 def _is_open(primary: Finding) -> bool:
     """Return whether several causes are possible and one command decides, so that the first fix may be the wrong one."""
-    return primary.confidence <= OPEN and any(each.label == findings.TO_KNOW for each in primary.evidence)
+    return primary.confidence <= OPEN and any(each.label == TO_KNOW for each in primary.evidence)

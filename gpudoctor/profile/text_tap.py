@@ -14,13 +14,12 @@ from collections.abc import Callable, Iterable, Mapping
 
 from gpudoctor.logs.last_error import LastError
 from gpudoctor.logs.reader import EventReader, Folded
-from gpudoctor.model.observed import LogEvent
+from gpudoctor.model.observed import TEXT_END, LogEvent
 
 BACKLOG_BYTES = 4 << 20  # measured: the reader takes 70-200 MB/s on one core, so this is 20-60 ms of it
 PIECE_BYTES = 1 << 18  # as gpudoctor.logs.intake
 LONGEST_LINE = 1 << 16  # a progress bar may go without a line end for an epoch; longer, it is cut
 ENDS = ("\n", "\r")
-TEXT_END = "text_end"  # the event that every text has: how long it was
 
 Tell = Callable[[Mapping[str, object]], None]
 MakeReader = Callable[[], EventReader]

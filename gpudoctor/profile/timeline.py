@@ -11,6 +11,7 @@ from dataclasses import replace
 from typing import TypeVar
 
 from gpudoctor.model.missing import Missing
+from gpudoctor.model.observed import TEXT_END
 from gpudoctor.model.run import Pipeline, Run, RunEvent, Settings, StepTimes
 from gpudoctor.model.session import Session
 from gpudoctor.profile.breakdown import WindowShare, step_times
@@ -115,7 +116,7 @@ def _ended_by(session: Session) -> str:
     """Return the last exception that was printed, where the command ended as Python does after one."""
     if session.exit_code != UNCAUGHT:
         return ""
-    told = (each for each in session.messages if each.kind == "text_end" and each.process != "stdout")
+    told = (each for each in session.messages if each.kind == TEXT_END and each.process != "stdout")
     return next((error for each in told if (error := each.details.get("last_error", ""))), "")
 
 

@@ -19,7 +19,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from gpudoctor.sdk import Evidence, Finding, Gpus, Host, Log, LogEvent, Severity, Trial, check, versions
+from gpudoctor.sdk import TEXT_END, Evidence, Finding, Gpus, Host, Log, LogEvent, Severity, Trial, check, versions
 from gpudoctor_checks.distribution.hang_remedies import DEBUG, NEWER_NCCL, NO_IOMMU, NO_P2P
 from gpudoctor_checks.distribution.multi_gpu_hang import more_shared_memory
 from gpudoctor_checks.distribution.nccl_network import network_fails, of_network, without_nccl
@@ -114,5 +114,5 @@ def _by_word(other: str, trial: Trial | None) -> Iterator[Finding]:
 
 
 def _ends_after(log: Log, last: LogEvent) -> bool:
-    end = next((each.line for each in log.events if each.kind == "text_end" and each.line >= last.line), None)
+    end = next((each.line for each in log.events if each.kind == TEXT_END and each.line >= last.line), None)
     return end is not None and end - last.line <= LINES_AFTER

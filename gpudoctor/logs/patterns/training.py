@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from gpudoctor.logs.pattern import row
+from gpudoctor.model.observed import EPOCH
 
-EPOCH = "epoch"
 ROWS = (
     # fit() prints it before the first step of each epoch, loops of one's own with the loss: with no error after it, training ran
     row(EPOCH, "Epoch ", r"(?:^|[\s:>\]])Epoch \d{1,6}/\d{1,6}\s{0,4}$"),
