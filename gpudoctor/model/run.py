@@ -15,6 +15,7 @@ from gpudoctor.model.words import ChangeKind, RunOutcome
 
 UNSEEN = Missing("not recorded")
 COMMANDS_OWN = "the command's own"  # interpreter: the command names it, nobody chose
+ON_PROFILED = " on the profiled steps"  # not on the steady ones, which the pipeline served at another pace
 Value = str | int | float | bool | tuple[str, ...]
 # XProf's classes of input-bound (openxla/xprof, op_stats_to_input_pipeline_analysis.cc), as shares of step time.
 MODERATELY, HIGHLY = 0.05, 0.20
@@ -42,7 +43,9 @@ class StepTimes:
 
     `label`: fit, train_on_batch, loop (the user's own), evaluate, predict. `steps` are steady ones, `warm_up_steps` stand
     apart. `input_class`: not | moderately | highly | unknown. `methods`: stamps, window, or both; `agree` tells whether the
-    two give one answer. `device_plane`: seen | closed | not recorded | no device. `confidence` (0-1) of the shares, `basis`.
+    two give one answer, `window_input_share` and `stamped_input_share`: the stamps' of all steady steps, or with
+    `agree_elsewhere` of the profiled ones alone, which the pipeline served at another pace. `device_plane`: seen | closed |
+    not recorded | no device. `confidence` (0-1) of the shares, `basis`.
     """
 
     label: str
@@ -57,7 +60,9 @@ class StepTimes:
     input_class: str = "unknown"
     methods: tuple[str, ...] = ()
     window_input_share: Maybe[float] = UNSEEN
+    stamped_input_share: Maybe[float] = UNSEEN
     agree: Maybe[bool] = UNSEEN
+    agree_elsewhere: bool = False
     device_plane: str = "not recorded"
     confidence: float = 0.0
     basis: str = ""

@@ -11,7 +11,7 @@ from gpudoctor.diagnose.ranking import together
 from gpudoctor.model.finding import Finding, Grade, Severity
 from gpudoctor.model.missing import Missing
 from gpudoctor.model.report import Report
-from gpudoctor.model.run import HIGHLY, MODERATELY, GpuOverTime, Run, StepTimes
+from gpudoctor.model.run import HIGHLY, MODERATELY, ON_PROFILED, GpuOverTime, Run, StepTimes
 from gpudoctor.present import figures, findings
 from gpudoctor.present.findings import FULL, NUMBER, Columns
 from gpudoctor.present.headers import target_line
@@ -140,13 +140,13 @@ def _bar_line(known: Sequence[tuple[str, float]], step_s: float, full: int) -> s
 
 
 def _methods(times: StepTimes) -> str:
-    stamped, window = times.shares.input, times.window_input_share
+    """Return whether the two methods agree, with the two figures that were held against each other."""
+    stamped, window = times.stamped_input_share, times.window_input_share
     if isinstance(times.agree, Missing) or isinstance(window, Missing) or isinstance(stamped, Missing):
         why = f", no window: {window.reason}" if isinstance(window, Missing) and "stamps" in times.methods else ""
         return f"one method only ({', '.join(times.methods) or 'none'}{why})"
-    own = times.wait_s if isinstance(times.wait_s, float) else 0.0
-    first = own / times.step_s if isinstance(times.step_s, float) and times.step_s > 0 else stamped
-    return f"{'two methods agree' if times.agree else 'methods disagree'} ({first:.0%}, {window:.0%})"
+    words = f"two methods agree{ON_PROFILED * times.agree_elsewhere}" if times.agree else "methods disagree"
+    return f"{words} ({stamped:.0%}, {window:.0%})"
 
 
 def _gpu(gpu: GpuOverTime) -> str:

@@ -10,7 +10,17 @@ from collections.abc import Sequence
 
 from gpudoctor.model.missing import Maybe, Missing, either
 from gpudoctor.model.record import dataclass
-from gpudoctor.model.run import HIGHLY, MODERATELY, Breakdown, Calls, HotLine, HotLines, MachineOverTime, StepTimes
+from gpudoctor.model.run import (
+    HIGHLY,
+    MODERATELY,
+    ON_PROFILED,
+    Breakdown,
+    Calls,
+    HotLine,
+    HotLines,
+    MachineOverTime,
+    StepTimes,
+)
 from gpudoctor.model.session import Session
 from gpudoctor.profile.steps import Loop, Stretch, overlap, tracing_times
 
@@ -56,9 +66,11 @@ def step_times(
         _traced(session, loop, span),
         _host(lines, loop, span, calls),
     )
-    agree = _agree((stamped, _meanwhile(loop, overlaps=overlaps)), window)
+    compared = _compared((stamped, _meanwhile(loop, overlaps=overlaps)), window)
+    agree = _agree(compared, window)
+    elsewhere = agree is True and _agree(stamped, window) is not True
     methods = (*(("stamps",) if not isinstance(stamped, Missing) else ()), *(("window",) if window is not None else ()))
-    confidence, basis = _confidence(methods, agree, plane=plane, steps=steps, apart=loop.apart)
+    confidence, basis = _confidence(methods, agree, elsewhere=elsewhere, plane=plane, steps=steps, apart=loop.apart)
     return StepTimes(
         label=loop.record.label,
         kind=loop.record.kind,
@@ -72,7 +84,9 @@ def step_times(
         input_class=input_class(shares.input),
         methods=methods,
         window_input_share=window.input_share if window is not None else _no_window(session, loop),
+        stamped_input_share=compared,
         agree=agree,
+        agree_elsewhere=elsewhere,
         device_plane=plane,
         confidence=confidence,
         basis=basis,
@@ -155,11 +169,19 @@ def _fetching(stamped: Maybe[float], loop: Loop, window: WindowShare | None) -> 
     return max(0.0, stamped - max(0.0, meanwhile - window.input_share))
 
 
-def _agree(stamped: Sequence[Maybe[float]], window: WindowShare | None) -> Maybe[bool]:
+def _compared(stamped: Sequence[Maybe[float]], window: WindowShare | None) -> Maybe[float]:
+    """Return the stamps' share to hold against the window's: of the steady steps or of those in it, whichever is nearer."""
     known = [each for each in stamped if not isinstance(each, Missing)]
     if not known or window is None or isinstance(window.input_share, Missing):
         return Missing("one method only")
-    return min(abs(each - window.input_share) for each in known) <= AGREE_WITHIN
+    seen = window.input_share
+    return min(known, key=lambda each: abs(each - seen))
+
+
+def _agree(stamped: Maybe[float], window: WindowShare | None) -> Maybe[bool]:
+    if isinstance(stamped, Missing) or window is None or isinstance(window.input_share, Missing):
+        return Missing("one method only")
+    return abs(stamped - window.input_share) <= AGREE_WITHIN
 
 
 def _no_window(session: Session, loop: Loop) -> Missing:
@@ -227,18 +249,19 @@ def own_work(line: HotLine) -> bool:
 
 
 def _confidence(
-    methods: Sequence[str], agree: Maybe[bool], *, plane: str, steps: int, apart: bool
+    methods: Sequence[str], agree: Maybe[bool], *, elsewhere: bool, plane: str, steps: int, apart: bool
 ) -> tuple[float, str]:
+    """Return how sure the shares are, and why. `elsewhere`: the steady steps' own share is one method's alone."""
     if not methods:
         return 0.0, "no method saw the wait"
     words = (
-        "two methods agree"
+        f"two methods agree{ON_PROFILED * elsewhere}"
         if agree is True
         else "methods disagree"
         if agree is False
         else f"one method only ({methods[0]})"
     )
-    sure = TWO_METHODS if agree is True else DISAGREE if agree is False else ONE_METHOD
+    sure = DISAGREE if agree is False else TWO_METHODS if agree is True and not elsewhere else ONE_METHOD
     if plane in {"closed", "not recorded"}:
         sure = min(sure, NO_DEVICE_PLANE)
         words += f"; device plane {plane}: the wait is an upper bound"

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from pathlib import Path
 
+import pytest
+
+from gpudoctor.diagnose.run_report import report_of_run
 from gpudoctor.model.missing import Missing
 from gpudoctor.model.run import StepTimes
 from gpudoctor.model.session import GpuSample, Session, WindowRecord
+from gpudoctor.present import run_text
 from gpudoctor.profile.breakdown import WindowShare
 from gpudoctor.profile.record import SessionWriter, read_session, read_trace, spool_folder
 from gpudoctor.profile.timeline import analyse
@@ -86,7 +91,23 @@ def test_methods_that_disagree_lower_the_confidence() -> None:
 
 
 def test_a_pipeline_that_was_slower_in_the_window_is_no_disagreement() -> None:
-    assert steps_of(waited(0.3, window(4.6, 5.4), during=0.6), share(0.62)).agree is True
+    times = steps_of(waited(0.3, window(4.6, 5.4), during=0.6), share(0.62))
+    assert (times.agree, times.agree_elsewhere) == (True, True)
+    assert near(times.stamped_input_share, 0.6)
+    assert times.basis.startswith("two methods agree on the profiled steps")
+    assert (
+        times.confidence < steps_of(waited(0.6, window(4.6, 5.4)), share(0.62)).confidence
+    )  # 30 % is one method's word
+
+
+@pytest.mark.parametrize("during", [None, 0.57])
+@pytest.mark.parametrize("windows", [0.56, 0.71, 0.76, 0.9])
+def test_the_report_calls_two_figures_agreement_only_where_they_are_near(windows: float, during: float | None) -> None:
+    recorded = waited(0.76, window(4.6, 5.4), during=during)
+    text = run_text.render(report_of_run(recorded, (), windows=[share(windows)]))
+    said = re.search(r"(agree|disagree)(?: on the profiled\s+steps)? \((\d+)%, (\d+)%\)", text)
+    assert said is not None
+    assert (abs(int(said[2]) - int(said[3])) <= 10) == (said[1] == "agree")
 
 
 def test_a_window_that_failed_says_why_there_is_one_method_only() -> None:
