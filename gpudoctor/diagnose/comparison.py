@@ -5,7 +5,8 @@ Both snapshots are judged by today's checks: a report that an older gpudoctor wr
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import re
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
 from gpudoctor.diagnose.baseline import apply, fingerprint, renewed
@@ -14,7 +15,18 @@ from gpudoctor.model.missing import Maybe, Missing
 from gpudoctor.model.observed import Trial
 from gpudoctor.model.report import Report
 from gpudoctor.model.snapshot import Snapshot
+from gpudoctor.model.words import FactGroup
 
+# What TensorFlow and CUDA are made of: a step's time and a start that fails follow from these
+STACK = re.compile(
+    r"tensorflow(?:-.*)?|tf-(?:nightly|keras).*|keras(?:-nightly)?|numpy|protobuf|ml-dtypes|nvidia-.*|tensorrt.*"
+)
+LISTS: Mapping[FactGroup, str] = {
+    "library": "libraries",
+    "stack": "TensorFlow's and CUDA's packages",
+    "variable": "env",
+    "package": "other packages",
+}
 OK = "ok"
 NOT_RUN = "not run"
 FAULTS = frozenset({"failed", "crashed", "timeout", "oom"})  # a trial that was ok and now ends so has got worse
@@ -22,11 +34,12 @@ FAULTS = frozenset({"failed", "crashed", "timeout", "oom"})  # a trial that was 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fact:
-    """A fact that differs; '' where one side does not know it."""
+    """A fact that differs; '' where one side does not name it. `group`: what kind of fact, in the order of what explains most."""
 
     name: str
     before: str
     after: str
+    group: FactGroup = "machine"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,6 +83,7 @@ class Comparison:
     facts: tuple[Fact, ...]
     paces: tuple[Pace, ...]
     trials: tuple[TrialChange, ...]
+    with_trials: tuple[bool, bool]  # whether each side holds trials at all
 
     def regressions(self, percent: float) -> tuple[Pace, ...]:
         """Return the arms whose step takes more than so many percent longer."""
@@ -85,6 +99,18 @@ class Comparison:
         """Return whether the trials of both sides say anything about speed."""
         return bool(self.paces or self.worse)
 
+    @property
+    def why_not(self) -> str:
+        """Return why nothing can be said about speed, '' where something can."""
+        if self.comparable:
+            return ""
+        return {
+            (False, False): "neither of the two holds a trial of the reference network",
+            (True, False): "the second holds no trial of the reference network",
+            (False, True): "the first holds no trial of the reference network",
+            (True, True): "no trial measured a step in both",
+        }[self.with_trials]
+
 
 def compare(before: Report, after: Report) -> Comparison:
     """Return what changed from one report to the other."""
@@ -95,9 +121,10 @@ def compare(before: Report, after: Report) -> Comparison:
         new=new,
         gone=tuple(each for each in before.findings if _key(each) not in now),
         same=len((known & now) - {_key(each) for each in new}),
-        facts=tuple(_different(_facts(before.snapshot), _facts(after.snapshot))),
+        facts=tuple(_different(before.snapshot, after.snapshot)),
         paces=tuple(_paces(_trials(before), _trials(after))),
         trials=tuple(_ended_otherwise(_trials(before), _trials(after))),
+        with_trials=(bool(_trials(before)), bool(_trials(after))),
     )
 
 
@@ -105,41 +132,79 @@ def _key(finding: Finding) -> tuple[str, str, str]:
     return finding.code, finding.cause, fingerprint(finding)
 
 
-def _different(before: Mapping[str, str], after: Mapping[str, str]) -> Iterator[Fact]:
-    for name in dict.fromkeys([*before, *after]):
-        if before.get(name, "") != after.get(name, ""):
-            yield Fact(name=name, before=before.get(name, ""), after=after.get(name, ""))
+def _different(before: Snapshot, after: Snapshot) -> Iterator[Fact]:
+    for group, read in READERS.items():
+        first, second = read(before), read(after)
+        if first is None or second is None:  # a list that one side never took shows no difference of its entries
+            known = [f"{len(each)} listed" if each else "" for each in (first, second)]
+            if known[0] or known[1]:
+                yield Fact(name=LISTS[group], before=known[0], after=known[1])
+            continue
+        for name in dict.fromkeys([*first, *second]):
+            if first.get(name, "") != second.get(name, ""):
+                yield Fact(name=name, before=first.get(name, ""), after=second.get(name, ""), group=group)
 
 
-def _facts(snapshot: Snapshot) -> dict[str, str]:
-    """Return what is known of the machine by name; what is not known is left out."""
-    known = dict(_machine(snapshot))
-    known |= {f"package {name}": version for name, version in sorted((snapshot.packages or {}).items())}
-    known |= {f"library {each.soname}": str(each.version) for each in snapshot.libraries or () if _told(each.version)}
-    known |= {f"env {name}": value for name, value in sorted((snapshot.env or {}).items())}
-    return known
-
-
-def _machine(snapshot: Snapshot) -> Iterator[tuple[str, str]]:
+def _machine(snapshot: Snapshot) -> dict[str, str]:
     nvml, cuda, python, tensorflow, host = (
         snapshot.nvml, snapshot.cuda, snapshot.python, snapshot.tensorflow, snapshot.host,
     )  # fmt: skip
     rows: list[tuple[str, object]] = [
+        ("GPUs", _named(snapshot)),
         ("driver", nvml and nvml.driver_version),
+        ("CUDA of the driver", cuda and cuda.driver_api_version),
         ("NVML", nvml and nvml.status),
         ("cuInit", cuda and cuda.cu_init_name),
-        ("CUDA of the driver", cuda and cuda.driver_api_version),
-        ("kernel", host and host.kernel),
-        ("container", host and host.container),
-        ("Python", python and python.version),
         ("TensorFlow", tensorflow and tensorflow.version),
         ("TensorFlow's CUDA", tensorflow and tensorflow.cuda_version),
-        ("Keras", tensorflow and tensorflow.keras_version),
         ("GPUs that TensorFlow lists", tensorflow and tensorflow.visible_gpus),
+        ("Keras", tensorflow and tensorflow.keras_version),
+        ("Python", python and python.version),
+        ("container", host and host.container),
+        ("kernel", host and host.kernel),
     ]
-    yield from ((name, str(value)) for name, value in rows if _told(value))
-    if snapshot.gpus is not None:
-        yield "GPUs", ", ".join(str(each.name) if _told(each.name) else "unknown" for each in snapshot.gpus) or "none"
+    return {name: str(value) for name, value in rows if _told(value)}
+
+
+def _named(snapshot: Snapshot) -> str | None:
+    if snapshot.gpus is None:
+        return None
+    return ", ".join(str(each.name) if _told(each.name) else "unknown" for each in snapshot.gpus) or "none"
+
+
+def _libraries(snapshot: Snapshot) -> dict[str, str] | None:
+    if snapshot.libraries is None:
+        return None
+    return {f"library {each.soname}": str(each.version) for each in snapshot.libraries if _told(each.version)}
+
+
+def _variables(snapshot: Snapshot) -> dict[str, str] | None:
+    return None if snapshot.env is None else {f"env {name}": value for name, value in sorted(snapshot.env.items())}
+
+
+def _stack(snapshot: Snapshot) -> dict[str, str] | None:
+    return _packages(snapshot, of_stack=True)
+
+
+def _others(snapshot: Snapshot) -> dict[str, str] | None:
+    return _packages(snapshot, of_stack=False)
+
+
+def _packages(snapshot: Snapshot, *, of_stack: bool) -> dict[str, str] | None:
+    if snapshot.packages is None:
+        return None
+    listed = sorted(snapshot.packages.items())
+    return {f"package {name}": version for name, version in listed if bool(STACK.fullmatch(name)) == of_stack}
+
+
+# In the order of what explains most; of a whole environment's packages most explain nothing
+READERS: Mapping[FactGroup, Callable[[Snapshot], dict[str, str] | None]] = {
+    "machine": _machine,
+    "library": _libraries,
+    "stack": _stack,
+    "variable": _variables,
+    "package": _others,
+}
 
 
 def _told(value: object) -> bool:

@@ -36,6 +36,7 @@ LibraryOrigin = Literal["wheel", "system", "conda", "ld_library_path", "driver",
 
 RunOutcome = Literal["running", "ended", "cut_short"]
 ChangeKind = Literal["tf_ops", "parallel_map", "prefetch", "cache", "parallel_reads", "perfect"]
+FactGroup = Literal["machine", "library", "stack", "variable", "package"]  # stack: the packages TensorFlow is made of
 
 WORDS: frozenset[str] = frozenset(
     word

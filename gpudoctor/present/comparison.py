@@ -9,15 +9,22 @@ from gpudoctor.codec import dumps, to_builtins
 from gpudoctor.diagnose.comparison import Comparison, Pace
 from gpudoctor.model.finding import Finding
 from gpudoctor.present import figures
+from gpudoctor.present.changed_facts import changed_facts
 from gpudoctor.present.style import printable
 
 NOTE = "One run against one run: noise is not told from change. Repeat both before you believe a small difference."
+TRIALS_BY = "Trials come from `gpudoctor scan --json -o FILE` without `--level quick`, on both machines."
 SCHEMA_VERSION = 1
 
 
 def as_text(compared: Comparison, *, percent: float | None = None) -> str:
     """Return the lines; `percent`: the regression that is allowed."""
-    parts = [list(_findings(compared)), list(_facts(compared)), list(_times(compared)), list(_gate(compared, percent))]
+    parts = [
+        list(_findings(compared)),
+        list(changed_facts(compared.facts)),
+        list(_times(compared)),
+        list(_gate(compared, percent)),
+    ]
     return "\n\n".join("\n".join(part) for part in parts if part) + "\n"
 
 
@@ -29,15 +36,6 @@ def _findings(compared: Comparison) -> Iterator[str]:
 
 def _line(sign: str, finding: Finding) -> str:
     return printable(f"{sign} {finding.severity.value:<8} {finding.code} {finding.summary}")
-
-
-def _facts(compared: Comparison) -> Iterator[str]:
-    if not compared.facts:
-        return
-    yield "FACTS"
-    width = max(len(each.name) for each in compared.facts)
-    for fact in compared.facts:
-        yield printable(f"  {fact.name:<{width}}  {fact.before or 'unknown'} -> {fact.after or 'unknown'}")
 
 
 def _times(compared: Comparison) -> Iterator[str]:
@@ -61,7 +59,8 @@ def _gate(compared: Comparison, percent: float | None) -> Iterator[str]:
     if percent is None:
         return
     if not compared.comparable:
-        yield "[?] no trial ran on both sides: nothing can be said about a regression"
+        yield f"[?] nothing to compare, so not passed (exit 3): {compared.why_not}"
+        yield f"    {TRIALS_BY}"
     slower = compared.regressions(percent)
     for pace in slower:
         yield f"[x] {printable(f'{pace.trial} {pace.arm}')}: {(pace.ratio - 1) * 100:.1f} % slower, {percent:g} % allowed"
@@ -90,6 +89,7 @@ def as_json(compared: Comparison, *, percent: float | None = None) -> str:
         document["regression"] = {
             "allowed_percent": percent,
             "comparable": compared.comparable,
+            "reason": compared.why_not,
             "steps": [_object(each) for each in compared.regressions(percent)],
             "trials": [_object(each) for each in compared.worse],
         }

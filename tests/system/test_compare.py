@@ -74,7 +74,70 @@ def test_where_nothing_can_be_compared_the_gate_does_not_pass(tmp_path: Path) ->
     quick = MACHINES / "t4-no-tensorflow/snapshot.json"
     run = compare(tmp_path, quick, quick, "--max-regression", "10")
     assert run.code == 3
-    assert "nothing can be said" in run.out
+    assert "nothing to compare, so not passed (exit 3): neither of the two holds a trial" in run.out
+    assert "gpudoctor scan --json -o FILE" in run.out
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "says"),
+    [
+        ("t4-no-tensorflow", "healthy-h100", "the first holds no trial"),
+        ("healthy-h100", "t4-no-tensorflow", "the second holds no trial"),
+        ("t4-no-tensorflow", "t4-no-tensorflow", "neither of the two holds a trial"),
+    ],
+)
+def test_it_says_which_of_the_two_lacks_trials(first: str, second: str, says: str, tmp_path: Path) -> None:
+    files = [MACHINES / name / "snapshot.json" for name in (first, second)]
+    text, document = (
+        compare(tmp_path, *files, *more) for more in (("--max-regression", "9"), ("--json", "--max-regression", "9"))
+    )
+    assert (text.code, document.code) == (3, 3)
+    assert says in text.out
+    assert says in document.document["regression"]["reason"]
+
+
+def test_trials_that_end_without_a_time_are_nothing_to_compare(tmp_path: Path) -> None:
+    untimed: Json = json.loads(HEALTHY.read_text(encoding="utf-8"))
+    for trial in untimed["probe"]["trials"].values():
+        trial["status"] = "inconclusive"
+    path = tmp_path / "untimed.json"
+    path.write_text(json.dumps(untimed), encoding="utf-8")
+    run = compare(tmp_path, path, path, "--max-regression", "10")
+    assert run.code == 3
+    assert "no trial measured a step in both" in run.out
+
+
+def test_what_explains_most_stands_before_what_explains_little(tmp_path: Path) -> None:
+    one: Json = json.loads(HEALTHY.read_text(encoding="utf-8"))
+    other: Json = json.loads(HEALTHY.read_text(encoding="utf-8"))
+    one["packages"] |= {f"aaa{number}": "1.0" for number in range(40)}
+    one["packages"] |= {"numpy": "1.26.4", "wrapt": "1.14.1"}
+    other["packages"] |= {"numpy": "2.2.6", "wrapt": "2.0.0", "zzz": "3"}
+    other["tensorflow"]["version"], other["nvml"]["driver_version"] = "2.99.0", "999.1"
+    paths = [tmp_path / name for name in ("one.json", "other.json")]
+    for path, document in zip(paths, (one, other), strict=True):
+        path.write_text(json.dumps(document), encoding="utf-8")
+    run = compare(tmp_path, *paths)
+    told = [run.out.index(word) for word in ("  driver ", "  TensorFlow ", "package numpy", "OTHER PACKAGES")]
+    assert told == sorted(told)
+    assert max(told) < min(run.out.index(word) for word in ("wrapt 1.14.1 -> 2.0.0", "aaa0 1.0", "zzz 3"))
+    assert "OTHER PACKAGES  1 other version, 40 first only, 1 second only" in run.out
+    assert all(f"aaa{number} 1.0" in run.out.replace("\n    ", " ") for number in range(40)), "nothing is left out"
+    assert run.out.count("\n") < 40
+    facts = compare(tmp_path, *paths, "--json").document["facts"]
+    assert len(facts) == 45
+    assert {each["group"] for each in facts} == {"machine", "stack", "package"}
+
+
+def test_a_list_that_one_side_never_took_is_one_difference(tmp_path: Path) -> None:
+    sparse: Json = json.loads(HEALTHY.read_text(encoding="utf-8"))
+    listed = len(sparse.pop("packages"))
+    path = tmp_path / "sparse.json"
+    path.write_text(json.dumps(sparse), encoding="utf-8")
+    run = compare(tmp_path, path, HEALTHY)
+    counts = [int(line.split()[-2]) for line in run.out.splitlines() if "packages" in line and "unknown ->" in line]
+    assert sum(counts) == listed, "each package is counted, none is called new"
+    assert "package numpy" not in run.out
 
 
 def test_json_holds_the_same(tmp_path: Path) -> None:
