@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator
 
 from gpudoctor.model.finding import Finding, Fix
-from gpudoctor.model.report import Report
+from gpudoctor.model.report import Outcome, Report
 from gpudoctor.present import figures
 from gpudoctor.present.style import printable
 
@@ -46,6 +47,18 @@ def explained(report: Report, finding: Finding) -> str:
 def coverage(report: Report) -> str:
     """Return how many checks judged, of those that had something to judge here."""
     return f"{report.summary.coverage.ran} of {report.summary.coverage.applicable} checks ran"
+
+
+def counted(report: Report) -> str:
+    """Return what became of each check that was asked; the parts add up to all of them."""
+    outcomes, covered = Counter(each.status for each in report.checks), report.summary.coverage
+    parts = [
+        f"{covered.ran} of {covered.applicable} ran",
+        f"{outcomes[Outcome.SKIPPED] + outcomes[Outcome.INCONCLUSIVE]} could not judge (reason beside each)",
+        f"{outcomes[Outcome.CRASHED]} crashed",
+        f"{covered.not_applicable} with nothing to judge here",
+    ]
+    return ", ".join(each for each in parts if not each.startswith("0 "))
 
 
 def failed_run(report: Report) -> bool:

@@ -15,7 +15,7 @@ from gpudoctor.model.snapshot import Snapshot
 from gpudoctor.present import figures, findings, ladder, unseen
 from gpudoctor.present.findings import FULL, Columns
 from gpudoctor.present.headers import build_line, is_elsewhere, is_text_alone, machine_line, probe_line, target_line
-from gpudoctor.present.lines import to_do
+from gpudoctor.present.lines import counted, to_do
 from gpudoctor.present.style import Style, printable, shorten
 
 WIDTH = 80
@@ -158,7 +158,7 @@ def _told_apart(report: Report) -> tuple[tuple[Fix, ...], tuple[Fix, ...]]:
 
 
 def _checks(report: Report) -> Iterator[str]:
-    yield "CHECKS"
+    yield f"CHECKS  {counted(report)}"
     for verdict in report.checks:
         yield f"  {verdict.code} {verdict.slug:<24} {verdict.status.value:<13} {printable(verdict.reason)}".rstrip()
     for plugin in report.plugins:
@@ -215,8 +215,9 @@ def _unjudged(report: Report) -> str:
     if not unjudged:
         return ""
     names = [each.slug for each in unjudged]
-    tail = "" if len(names) <= NAMED else f", {len(names) - NAMED} more: -v"
-    return shorten(f"Could not judge: {', '.join(names[:NAMED])}{tail}", WIDTH)
+    left = len(names) - NAMED
+    tail = f", {left} more; why: -v" if left > 0 else "; why: -v"
+    return shorten(f"{len(names)} could not judge: {', '.join(names[:NAMED])}{tail}", WIDTH)
 
 
 def _trained(snapshot: Snapshot) -> bool:

@@ -140,6 +140,41 @@ def test_what_does_not_apply_is_not_counted_as_judged() -> None:
     assert "5 of 6 checks ran" in render(replace(base, summary=counted))
 
 
+def of_each_outcome() -> Report:
+    statuses = (Outcome.PASSED, Outcome.SKIPPED, Outcome.SKIPPED, Outcome.INCONCLUSIVE, Outcome.CRASHED, Outcome.PASSED)
+    checks = tuple(
+        Verdict(
+            code=f"GD19{number}",
+            slug=f"check-{number}",
+            title="t",
+            family="driver",
+            causes=("mig",),
+            status=status,
+            reason="" if status is Outcome.PASSED else f"why {number}",
+            applies=number != 5,
+        )
+        for number, status in enumerate(statuses)
+    )
+    summary = replace(report().summary, coverage=Coverage(ran=1, total=6, not_applicable=1))
+    return replace(report(), checks=checks, summary=summary)
+
+
+def test_what_did_not_run_is_counted_and_the_reasons_are_one_option_away() -> None:
+    text = render(of_each_outcome())
+    assert "1 of 5 checks ran" in text
+    assert "3 could not judge: check-1, check-2, 1 more; why: -v" in text.splitlines()
+
+
+def test_verbose_the_parts_add_up_to_the_checks_and_each_has_its_reason() -> None:
+    lines = render(of_each_outcome(), verbose=True).splitlines()
+    counted = next(line for line in lines if line.startswith("CHECKS"))
+    assert counted == (
+        "CHECKS  1 of 5 ran, 3 could not judge (reason beside each), 1 crashed, 1 with nothing to judge here"
+    )
+    for number in (1, 2, 3, 4):
+        assert any(f"check-{number} " in line and line.endswith(f"why {number}") for line in lines)
+
+
 def with_next_step(label: str, value: str) -> Finding:
     told = Evidence(label=label, value=value, source="next step")
     return replace(finding(1), evidence=(*finding(1).evidence, told))
