@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+import errno
+import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from gpudoctor.errors import OutputError
 
 
-def emit(text: str, path: str | None) -> None:
+def emit(text: str, path: str | None, *, option: str = "-o") -> None:
     """Write to the file, or to stdout. Raises OutputError."""
     if path is None or path == "-":
         _to_stdout(text)
     else:
-        write_file(path, text)
+        write_file(path, text, option=option)
 
 
 def _to_stdout(text: str) -> None:
@@ -39,25 +42,50 @@ def _guarded(write: Callable[[], object]) -> None:
 def write_file(path: str, text: str, *, option: str = "-o") -> None:
     """Write the file whole, or leave what was there untouched. Raises OutputError, naming the option that chose the place."""
     target = Path(path)
-    if target.exists() and not target.is_file():
-        _into_special(target, text, option)
-        return
+    with _named(path, option):
+        if _is_special(target):
+            target.write_text(text, encoding="utf-8")
+            return
+        with _scratch(target) as scratch:
+            scratch.write_text(text, encoding="utf-8")
+            scratch.replace(target)
+
+
+def check_place(path: str, *, option: str) -> None:
+    """Raise OutputError where `write_file` could not write now: before long work instead of after it. Leaves no trace."""
+    target = Path(path)
+    with _named(path, option):
+        if _is_special(target):
+            if target.is_dir():
+                raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
+            if not os.access(target, os.W_OK):
+                raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+            return
+        with _scratch(target) as scratch:
+            scratch.touch()
+
+
+def _is_special(target: Path) -> bool:
+    """Return whether it is a folder, device or pipe (`-o /dev/stderr`), which must not be replaced."""
+    return target.exists() and not target.is_file()
+
+
+@contextmanager
+def _scratch(target: Path) -> Iterator[Path]:
+    """Give the place beside a file where it is written first; nothing of it is left."""
     scratch = target.with_name(f".{target.name}.part")
     try:
-        scratch.write_text(text, encoding="utf-8")
-        scratch.replace(target)
-    except OSError as error:
-        scratch.unlink(missing_ok=True) if target.parent.is_dir() else None
-        raise OutputError(
-            f"{path}: cannot be written ({error.strerror or error}); choose another place with {option}"
-        ) from error
+        yield scratch
+    finally:
+        with suppress(OSError):
+            scratch.unlink()
 
 
-def _into_special(target: Path, text: str, option: str) -> None:
-    """Write into a device or pipe (`-o /dev/stderr`), which must not be replaced."""
+@contextmanager
+def _named(path: str, option: str) -> Iterator[None]:
+    """Turn what the system says into an error with the place and the option that chose it."""
     try:
-        target.write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise OutputError(
-            f"{target}: cannot be written ({error.strerror or error}); choose another place with {option}"
-        ) from error
+        yield
+    except (OSError, ValueError) as error:  # a ValueError: a name that no file can have
+        why = error.strerror or error if isinstance(error, OSError) else error
+        raise OutputError(f"{path}: cannot be written ({why}); choose another place with {option}") from error

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import sys
+import tempfile
 import time
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
@@ -19,6 +20,7 @@ from gpudoctor.collect import nvml
 from gpudoctor.collect.isolate import failure
 from gpudoctor.collect.processes import descendants, parents_of_all
 from gpudoctor.collect.run_load import RunMeter
+from gpudoctor.errors import OutputError
 from gpudoctor.logs.reader import EventReader
 from gpudoctor.profile.command import environment, script_of
 from gpudoctor.profile.live import LiveLine
@@ -49,7 +51,7 @@ class Recording:
         self._writer, self._command, self._quiet = writer, command, quiet
         self._root = Path(os.environ.get("GPUDOCTOR_SYSROOT") or "/")
         self._host = RunMeter()
-        self._broken, self._whole = "", False
+        self._broken, self._whole, self._noted = "", False, False
         self._said: list[tuple[str, Mapping[str, object]]] = []
         self._reader = reader
         self._recorded: set[str] = set()
@@ -140,10 +142,14 @@ class Recording:
 
     def _close(self, ended: launch.Ended) -> None:
         """Close the session; each step by itself, or one that fails would leave a session that never ended."""
-        for step in (self._keep, self._take_last, partial(self._note_end, ended), self._put_away):
+        for step in (self._keep, self._take_last, partial(self._note_end, ended), partial(self._save, ended)):
             self._ours(step)
+        self._ours(self._put_away)
         if self._broken:
-            _say(f"the session {self.path} is incomplete: {self._broken}")
+            saved = (
+                "" if self.path == self._writer.path or self._whole else f"; what there is of it lies at {self.path}"
+            )
+            _say(f"the session {self._wanted} is incomplete: {self._broken}{saved}")
 
     def _take_last(self) -> None:
         for table, values in self._writer.tick():
@@ -151,14 +157,32 @@ class Recording:
         self._whole = True
 
     def _note_end(self, ended: launch.Ended) -> None:
-        self._writer.note(exit_code=ended.exit_code, ended_at=time.time(), outcome="ended")
-        if ended.signal is not None:
-            self._writer.add("events", at=time.time(), kind="signal", text=str(ended.signal))
+        _note(self._writer, ended)
+        self._noted = True
+
+    def _save(self, ended: launch.Ended) -> None:
+        """Where its place is gone or takes nothing more, go on in a copy elsewhere: its report would say that it still runs."""
+        if self._noted and self._writer.path.is_file():
+            return
+        self._broken = self._broken or "its folder is gone"
+        self._whole = False
+        copy = self._writer.copied(Path(tempfile.mkdtemp(prefix="gpudoctor-session-")) / self._writer.path.name)
+        self.path = copy.path
+        try:
+            _note(copy, ended)
+        finally:
+            copy.close()
 
     def _put_away(self) -> None:
         self._writer.close(whole=self._whole)  # what could not be taken in stays in the spool, for the next reader
         if self._whole:
             self.path = move(self._writer.path, self._wanted)
+
+
+def _note(writer: SessionWriter, ended: launch.Ended) -> None:
+    writer.note(exit_code=ended.exit_code, ended_at=time.time(), outcome="ended")
+    if ended.signal is not None:
+        writer.add("events", at=time.time(), kind="signal", text=str(ended.signal))
 
 
 def _terminal() -> terminal.Terminal | None:
@@ -184,6 +208,8 @@ def _reported(report: Callable[[Path], None], path: Path) -> None:
     """Report; a fault of ours there must not change the command's exit code."""
     try:
         report(path)
+    except OutputError as error:
+        _say(f"the report was not written: {error}")
     except Exception as error:  # the boundary: the command has ended, its exit code stands
         if os.environ.get("GPUDOCTOR_DEBUG"):
             raise

@@ -18,8 +18,9 @@ from typing import TYPE_CHECKING, NoReturn
 
 from gpudoctor import __version__
 from gpudoctor.cli.arguments import Arguments
+from gpudoctor.cli.output import check_place
 from gpudoctor.diagnose.gate import EXIT_CLEAN, EXIT_FINDINGS, counts
-from gpudoctor.errors import UsageError
+from gpudoctor.errors import OutputError, UsageError
 from gpudoctor.profile import command as commands
 from gpudoctor.profile import placing
 from gpudoctor.profile.record import SessionWriter, default_folder
@@ -75,11 +76,14 @@ def _become(command: Sequence[str]) -> NoReturn:
 def _recorded(arguments: Arguments, command: Sequence[str], chosen_by: str) -> int:
     from gpudoctor.cli.recording import Recording  # noqa: PLC0415  # POSIX only
 
+    if arguments.json_file is not None:
+        _check_report_place(arguments.json_file, (arguments.session or "", *command))
     try:
         wanted = _place(arguments)
         writer = _opened(wanted, command, chosen_by)
     except (OSError, sqlite3.Error) as error:
-        why = f"the session cannot be written ({arguments.session or default_folder()}: {error})"
+        told = (isinstance(error, OSError) and error.strerror) or error
+        why = f"the session cannot be written ({arguments.session or default_folder()}: {told})"
         if arguments.session:
             raise UsageError(f"{why}; name another file with --session") from error
         with suppress(OSError):
@@ -89,6 +93,21 @@ def _recorded(arguments: Arguments, command: Sequence[str], chosen_by: str) -> i
     recording = Recording(writer, command, quiet=arguments.quiet, wanted=wanted)
     code = recording.run(_reporter(arguments))
     return code or _gate(arguments, recording.path)
+
+
+def _check_report_place(path: str, others: Sequence[str]) -> None:
+    """Tell before the command starts that its report could not be written. Raises UsageError or OutputError.
+
+    `others`: the session and the words of the command; `run --json train.py train.py` must not replace the script.
+    """
+    if path == "-":
+        return
+    if not path:
+        raise UsageError("--json '': the name is empty; give a file")
+    check_place(path, option="--json")
+    place = os.path.realpath(path)
+    if any(each and os.path.realpath(each) == place for each in others):
+        raise UsageError(f"{path}: the report would replace it; choose another file with --json")
 
 
 def _opened(wanted: Path, command: Sequence[str], chosen_by: str) -> SessionWriter:
@@ -135,6 +154,10 @@ def _reporter(arguments: Arguments) -> Callable[[Path], None]:
                 sys.stderr.write(session_report.rendered(path, "text"))
                 sys.stderr.flush()
         if arguments.json_file:
-            session_report.write(path, "json", arguments.json_file)
+            try:
+                session_report.write(path, "json", arguments.json_file, option="--json")
+            except OutputError as error:  # the place was there before the command started
+                why = str(error).partition("; choose")[0]
+                raise OutputError(f"{why}; `gpudoctor report {path} --json -o FILE` writes it elsewhere") from error
 
     return report

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 from dataclasses import replace
 from pathlib import Path
 
@@ -10,19 +11,20 @@ from gpudoctor import __version__
 from gpudoctor.cli import configuration
 from gpudoctor.cli.judging import with_rules
 from gpudoctor.cli.output import emit
+from gpudoctor.cli.run import SUFFIX
 from gpudoctor.diagnose import registry
 from gpudoctor.diagnose.run_report import report_of_run
 from gpudoctor.model.report import Report
 from gpudoctor.present import formats, run_markdown, run_text
 from gpudoctor.profile.outcome import remarks
-from gpudoctor.profile.record import read_session
+from gpudoctor.profile.record import default_folder, read_session
 from gpudoctor.profile.windows import window_shares
 from gpudoctor.redaction import rewriter_of_this_machine
 
 
 def report(path: Path) -> Report:
     """Return the report of a session file, by the configured rules and without what identifies a person or a machine."""
-    session = read_session(path)
+    session = replace(read_session(path), session=_name(path))
     settings = configuration.load(folder=Path.cwd(), environ=os.environ)
     known = with_rules(registry.load(), settings)
     made = report_of_run(
@@ -37,6 +39,12 @@ def report(path: Path) -> Report:
     return replace(made, tool={"name": "gpudoctor", "version": __version__})
 
 
+def _name(path: Path) -> str:
+    """Return what `gpudoctor report` finds the session by: an id where all lie, else its file."""
+    where_all_lie = path.parent.resolve() == default_folder().resolve()
+    return path.name.removesuffix(SUFFIX) if where_all_lie else shlex.quote(str(path))
+
+
 def rendered(path: Path, form: str) -> str:
     """Return the report of a session file in a form."""
     made = report(path)
@@ -45,6 +53,6 @@ def rendered(path: Path, form: str) -> str:
     return run_markdown.render(made) if form == "markdown" else formats.render(form, made)
 
 
-def write(path: Path, form: str, output: str | None) -> None:
-    """Write the report of a session file where it is wanted. Raises OutputError."""
-    emit(rendered(path, form), output)
+def write(path: Path, form: str, output: str | None, *, option: str = "-o") -> None:
+    """Write the report of a session file where it is wanted. Raises OutputError, naming the option that chose the place."""
+    emit(rendered(path, form), output, option=option)

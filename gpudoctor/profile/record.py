@@ -113,6 +113,13 @@ class SessionWriter:
         row = (process, window, gzip.compress(data, 6))
         self._db.execute("INSERT OR REPLACE INTO traces_of_windows VALUES (?, ?, ?)", row)
 
+    def copied(self, path: Path) -> SessionWriter:
+        """Return the writer of a copy with all that is in this one, also where this one's file is gone or its disk is full."""
+        path.touch(mode=0o600, exist_ok=False)
+        with closing(sqlite3.connect(path)) as database:
+            self._db.backup(database)
+        return SessionWriter(path, fresh=False)
+
     def close(self, *, whole: bool = True) -> None:
         """Close; `whole`: leave one file that can be copied, and no spool."""
         if whole:
