@@ -56,8 +56,6 @@ from gpudoctor.model.run import (
     HotLine,
     HotLines,
     MachineOverTime,
-    Memory,
-    MemorySlope,
     Pipeline,
     Run,
     Settings,
@@ -69,6 +67,7 @@ from gpudoctor.model.run import (
 from gpudoctor.model.shell import search_path, shell_path
 from gpudoctor.model.software import Library, Python, TensorFlow
 from gpudoctor.model.threshold import Limits, Threshold
+from gpudoctor.model.trends import Memory, MemorySlope
 from gpudoctor.model.views import Devices, Driver, Environment, Gpus, Libraries, Packages, cc_number
 from gpudoctor.model.weight import BROKEN, Weight, weigh_faulty, weigh_unusable
 from gpudoctor.model.words import Action, Risk

@@ -5,7 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
@@ -71,7 +71,7 @@ def _is_special(target: Path) -> bool:
 
 
 @contextmanager
-def _scratch(target: Path) -> Iterator[Path]:
+def _scratch(target: Path) -> Generator[Path, None, None]:
     """Give the place beside a file where it is written first; nothing of it is left."""
     scratch = target.with_name(f".{target.name}.part")
     try:
@@ -82,7 +82,7 @@ def _scratch(target: Path) -> Iterator[Path]:
 
 
 @contextmanager
-def _named(path: str, option: str) -> Iterator[None]:
+def _named(path: str, option: str) -> Generator[None, None, None]:
     """Turn what the system says into an error with the place and the option that chose it."""
     try:
         yield

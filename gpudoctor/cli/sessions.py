@@ -16,6 +16,7 @@ from gpudoctor.model.missing import Missing
 from gpudoctor.model.session import Session
 from gpudoctor.profile.command import script_of
 from gpudoctor.profile.record import default_folder, read_session
+from gpudoctor.profile.signals import ended_by
 
 DAY_S = 86_400
 
@@ -98,10 +99,14 @@ def _members(session: Session) -> dict[str, object]:
     }
     if not isinstance(session.exit_code, Missing):
         members["exit_code"] = session.exit_code
+    if signal := ended_by(session):
+        members["signal"] = signal
     return members
 
 
 def _line(session: Session) -> str:
     started = datetime.fromtimestamp(session.started_at, tz=timezone.utc).astimezone()
-    ended = session.outcome if isinstance(session.exit_code, Missing) else f"exit {session.exit_code}"
+    ended = (
+        session.outcome if isinstance(session.exit_code, Missing) else ended_by(session) or f"exit {session.exit_code}"
+    )
     return f"{session.session}  {started:%Y-%m-%d %H:%M}  {ended:<10}  {script_of(session.command)}"

@@ -7,19 +7,10 @@ from collections.abc import Callable, Mapping
 from gpudoctor.model.machine import Cuda, Host, Kernel, Nvml, Scheduler
 from gpudoctor.model.missing import Missing, either
 from gpudoctor.model.observed import Log, Probe
-from gpudoctor.model.run import (
-    Calls,
-    HotLines,
-    MachineOverTime,
-    Memory,
-    Pipeline,
-    Run,
-    Settings,
-    StepTimes,
-    Tracings,
-)
+from gpudoctor.model.run import Calls, HotLines, MachineOverTime, Pipeline, Run, Settings, StepTimes, Tracings
 from gpudoctor.model.snapshot import Snapshot
 from gpudoctor.model.software import Python, TensorFlow
+from gpudoctor.model.trends import Memory
 from gpudoctor.model.views import Devices, Driver, Environment, Gpus, Libraries, Packages, cc_number
 
 Facts = Mapping[type, object]

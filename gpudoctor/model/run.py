@@ -11,6 +11,7 @@ from dataclasses import field
 
 from gpudoctor.model.missing import Maybe, Missing
 from gpudoctor.model.record import dataclass
+from gpudoctor.model.trends import Loss, Memory
 from gpudoctor.model.words import ChangeKind, RunOutcome
 
 UNSEEN = Missing("not recorded")
@@ -76,8 +77,9 @@ class Stage:
     """One node of the optimised tf.data graph, with its place in the user's code (`line` 0: not the user's).
 
     `cost_s`: own wall time for one element; `visits`: elements for one batch; `batch_s`: what it adds to a batch, with its
-    parallelism. `python`: its function holds the GIL (py_function, numpy_function, generator). `made_by`: user, tensorflow
-    (injected or made parallel by itself) or library. `parallel_asked`: the user's call names num_parallel_calls.
+    parallelism. `python`: its function holds the GIL (python function, generator, sequence: Keras's). `made_by`: user, tensorflow
+    (injected or made parallel by itself) or library. `parallel_asked`: the user's call names num_parallel_calls; of a
+    sequence, worker processes.
     """
 
     name: str
@@ -326,42 +328,6 @@ class MachineOverTime:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class MemorySlope:
-    """Growth of one memory over the steady steps (least squares). `device`: GPU:0 ... or host."""
-
-    device: str
-    last_bytes: int = 0
-    peak_bytes: Maybe[int] = UNSEEN
-    bytes_per_step: Maybe[float] = UNSEEN
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Memory:
-    """Memories by device."""
-
-    slopes: tuple[MemorySlope, ...] = ()
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Loss:
-    """The loss of the main loop, or of the first `fit` in which it became NaN or infinite (`bad_step`, 1-based).
-
-    `steps`: how many it was watched for. Values are text: "0.25", "nan", "inf". `bad_within`: the first lies among that many
-    steps up to `bad_step`.
-    """
-
-    label: str = "fit"
-    file: str = ""
-    line: int = 0
-    steps: int = 0
-    first_value: str = ""
-    last_value: str = ""
-    bad_step: Maybe[int] = UNSEEN
-    bad_within: int = 1
-    bad_value: str = ""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class RunEvent:
     """Something that happened once while the run was recorded: `kind` is a word of the recording, `text` what was said."""
 
@@ -374,6 +340,7 @@ class Run:
     """A recorded run. `limits`: what the recording could not see, as sentences.
 
     `executable`: the interpreter that trained, '' where none was seen; `chosen_by`: what chose it, '' for the command itself.
+    `signal`: the name of the one that ended the command (`exit_code` is then 128 + its number), '' where it ended by itself.
     `ended_by`: the exception that nobody caught, as printed, '' where none was seen. A group that is None is
     unknown; `unknown` gives its reason by name.
     """
@@ -385,6 +352,7 @@ class Run:
     chosen_by: str = ""
     outcome: RunOutcome = "ended"
     exit_code: Maybe[int] = UNSEEN
+    signal: str = ""
     ended_by: str = ""
     duration_s: Maybe[float] = UNSEEN
     hello: bool = False

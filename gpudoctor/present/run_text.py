@@ -16,6 +16,7 @@ from gpudoctor.present import figures, findings
 from gpudoctor.present.findings import FULL, NUMBER, Columns
 from gpudoctor.present.headers import target_line
 from gpudoctor.present.style import Style, shorten
+from gpudoctor.profile.signals import as_after
 
 WIDTH = 72
 LINES = 30
@@ -70,13 +71,24 @@ def _title(report: Report) -> Iterator[str]:
 
 
 def _ending(run: Run) -> Iterator[str]:
-    code = "" if isinstance(run.exit_code, Missing) else f" {run.exit_code}"
-    how = {"ended": f"ended{code}", "cut_short": "was cut short", "running": "still runs"}.get(run.outcome, run.outcome)
+    how = {"ended": f"ended{_code(run)}", "cut_short": "was cut short", "running": "still runs"}.get(
+        run.outcome, run.outcome
+    )
     after = "" if isinstance(run.duration_s, Missing) else f" after {_clock(run.duration_s)}"
     steps = "" if run.steps is None else f"; {_steps(run.steps)}"
     yield from _wrapped(f"{run.script} {how}{after}{steps}")
     if run.ended_by:
         yield shorten(f"  ended by {run.ended_by}", WIDTH)
+
+
+def _code(run: Run) -> str:
+    """Return how it ended: a signal by its name, and of an exit code like that of a shell the signal that it stands for."""
+    if isinstance(run.exit_code, Missing):
+        return ""
+    if run.signal:
+        return f" by {run.signal} ({run.exit_code})"
+    meant = as_after(run.exit_code)
+    return f" {run.exit_code}" + (f" (what a shell returns after {meant})" if meant else "")
 
 
 def _clock(seconds: float) -> str:

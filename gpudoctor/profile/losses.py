@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from gpudoctor.model.missing import Missing
-from gpudoctor.model.run import Loss
 from gpudoctor.model.session import Session
 from gpudoctor.model.told import LossRecord
+from gpudoctor.model.trends import Loss
 from gpudoctor.profile.steps import Loop
 
 NOT_TOLD = Missing("no loss was told: neither fit nor train_on_batch ran for a second")

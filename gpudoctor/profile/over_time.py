@@ -6,8 +6,9 @@ from collections.abc import Callable, Iterable, Sequence
 
 from gpudoctor.knowledge import clock_events
 from gpudoctor.model.missing import Maybe, Missing, either
-from gpudoctor.model.run import GpuOverTime, MachineOverTime, Memory, MemorySlope
+from gpudoctor.model.run import GpuOverTime, MachineOverTime
 from gpudoctor.model.session import GpuSample, HostSample, MemorySample, Session
+from gpudoctor.model.trends import Memory, MemorySlope
 from gpudoctor.profile.steps import Loop
 
 UNTOLD = Missing("not sampled")

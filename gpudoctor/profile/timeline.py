@@ -14,6 +14,7 @@ from gpudoctor.model.missing import Missing
 from gpudoctor.model.observed import TEXT_END
 from gpudoctor.model.run import Pipeline, Run, RunEvent, Settings, StepTimes
 from gpudoctor.model.session import Session
+from gpudoctor.profile import signals
 from gpudoctor.profile.breakdown import WindowShare, step_times
 from gpudoctor.profile.calls import calls, settings, tracings
 from gpudoctor.profile.hot_lines import Read, hot_lines
@@ -57,7 +58,7 @@ def analyse(session: Session, windows: Sequence[WindowShare] = (), read: Read = 
         steps=times,
         pipeline=None
         if found is None
-        else with_changes(found, times, machine, force, rounds(session, loop, found, around.epochs)),
+        else with_changes(found, times, machine, force, rounds(session, loop, found, around.epochs), lines),
         hot_lines=lines,
         settings=force,
         tracings=tracings(session, process),
@@ -99,6 +100,7 @@ def _frame(session: Session, loop: Loop | None) -> Run:
         chosen_by=session.chosen_by,
         outcome=session.outcome,
         exit_code=session.exit_code,
+        signal=signals.ended_by(session),
         ended_by=_ended_by(session),
         duration_s=_duration(session) if not isinstance(session.ended_at, Missing) else Missing("it did not end"),
         hello=session.hello,

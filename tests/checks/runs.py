@@ -14,10 +14,7 @@ from gpudoctor.model.run import (
     GpuOverTime,
     HotLine,
     HotLines,
-    Loss,
     MachineOverTime,
-    Memory,
-    MemorySlope,
     Needless,
     Pipeline,
     Run,
@@ -28,6 +25,7 @@ from gpudoctor.model.run import (
     Tracings,
 )
 from gpudoctor.model.snapshot import Snapshot
+from gpudoctor.model.trends import Loss, Memory, MemorySlope
 from gpudoctor.model.words import ChangeKind
 from tests.checks.case import Case
 from tests.checks.machines import GIB, broken, changed, healthy_h100, with_trial, without

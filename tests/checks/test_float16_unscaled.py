@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gpudoctor.model.finding import Severity
-from gpudoctor.model.run import Loss
+from gpudoctor.model.trends import Loss
 from gpudoctor.testing import judge
 from gpudoctor_checks.compute.float16_unscaled import unscaled
 from tests.checks.runs import case, make_settings, ran

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from gpudoctor.model.run import Loss
+from gpudoctor.model.trends import Loss
 from gpudoctor.testing import judge
 from gpudoctor_checks.numerics.loss_not_finite import not_finite
 from tests.checks.runs import SCRIPT, case, make_settings, ran

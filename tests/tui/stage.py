@@ -28,19 +28,17 @@ from gpudoctor.model.run import (
     HotLine,
     HotLines,
     MachineOverTime,
-    MemorySlope,
     Pipeline,
     Run,
     StepTimes,
     Tracings,
 )
 from gpudoctor.model.run import (
-    Memory as RunMemory,
-)
-from gpudoctor.model.run import (
     Stage as PipelineStage,
 )
 from gpudoctor.model.snapshot import Snapshot
+from gpudoctor.model.trends import Memory as RunMemory
+from gpudoctor.model.trends import MemorySlope
 from gpudoctor.tui.app import MonitorApp
 from gpudoctor.tui.messages import HostLoad, ProcessLoad, Progress, Reading, Traffic
 from gpudoctor.tui.options import Options

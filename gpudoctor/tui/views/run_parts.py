@@ -81,7 +81,7 @@ def _state(watch: RunWatch, news: RunNews, run: Run) -> tuple[str, str, str]:
     return (
         ("■", f"ended after {after}, exit 0", "good")
         if code == 0
-        else ("x", f"ended after {after}, exit {code}", "bad")
+        else ("x", f"ended after {after}, {run.signal or f'exit {code}'}", "bad")
     )
 
 
@@ -90,7 +90,8 @@ def verdict_line(run: Run, width: int, output: Sequence[str] = ()) -> Line:
     steps = run.steps
     code = either(run.exit_code, 0)
     if run.outcome == "ended" and code:
-        word = f" [x] {'STOPPED' if code in INTERRUPTED else 'CRASHED'} exit {code}"
+        how = f"by {run.signal} ({code})" if run.signal else f"exit {code}"
+        word = f" [x] {'STOPPED' if code in INTERRUPTED else 'CRASHED'} {how}"
         return crop(
             (Span(word, "bad"), Span(f"  {fit(_last_words(output), max(0, width - len(word) - 2))}", "strong")), width
         )
