@@ -6,17 +6,21 @@ machine: a pasted log judged with the wrong GPU is worse than one judged with no
 
 from __future__ import annotations
 
+import sys
+
 from gpudoctor.cli.arguments import Arguments
 from gpudoctor.cli.configuration import Settings
 from gpudoctor.cli.judging import Judging
 from gpudoctor.diagnose.from_text import judge_text, overlaid
 from gpudoctor.logs.accepted import refuse_what_is_not_understood
+from gpudoctor.logs.doubts import doubts
 from gpudoctor.logs.facts import snapshot_of
 from gpudoctor.logs.intake import STDIN, read_texts
 from gpudoctor.logs.stated import read_facts
 from gpudoctor.model.missing import Missing, either
 from gpudoctor.model.report import SAVED, TEXT_ALONE, TEXT_OF_ANOTHER, TEXT_OF_THIS
 from gpudoctor.model.snapshot import Snapshot
+from gpudoctor.present.style import printable
 from gpudoctor.redaction import redact, rewriter_of_this_machine
 
 
@@ -39,6 +43,8 @@ def told_by(arguments: Arguments, files: list[str]) -> Snapshot:
     """Return the machine that the texts and the stated facts describe."""
     stated = read_facts(arguments.fact)
     refuse_what_is_not_understood(stated)
+    for doubt in doubts(stated):
+        sys.stderr.write(f"gpudoctor: {printable(doubt)}\n")
     told = snapshot_of(read_texts(files), stated)
     return told if arguments.include_identifiers else redact(told, rewrite=rewriter_of_this_machine())
 

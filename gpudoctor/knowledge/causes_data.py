@@ -294,6 +294,14 @@ CAUSES: tuple[Cause, ...] = (
         explains=("no-growth",),
     ),
     Cause(
+        id="forked-after-cuda",
+        title="A process was forked after its parent had begun with CUDA",
+        settled_by=("log", "source"),
+        threads=None,
+        layer=COMPUTE,
+        explains=("training-crashes",),
+    ),
+    Cause(
         id="xla-memory",
         title="XLA has no memory left to load its code",
         settled_by=("log",),

@@ -69,6 +69,11 @@ def toolkit(version: str) -> Toolkit | None:
     return _toolkits().get(versions.parse(version)[:2])
 
 
+def newest() -> str:
+    """Return the newest minor release of the table."""
+    return ".".join(map(str, max(_toolkits())))
+
+
 def minimum_driver(cuda_version: str, *, windows: bool = False) -> str | None:
     """Return the oldest driver that runs binary code of this toolkit; None for an unknown one.
 

@@ -45,6 +45,11 @@ def branch(number: str) -> Branch | None:
     return _branches().get(number)
 
 
+def newest() -> str:
+    """Return the number of the newest branch of the table."""
+    return max(_branches(), key=int)
+
+
 def end_of_life(branch: Branch, today: date) -> date | None:
     """Return the day since which the branch is no longer kept, or None while it is, or while that is not known.
 

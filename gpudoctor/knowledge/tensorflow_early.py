@@ -18,11 +18,17 @@ BUILT_WITH = (
     ("1.3", "8.0", "6"),
     ("1.0", "8.0", "5.1"),
 )
-FIRST_IN_TABLE = "2.4"  # from here on `tensorflow_releases` knows
+LAST_MINOR = {1: 15, 2: 3}  # the page's rows end there: 1.15.0 and 2.3.0, by major
+
+
+def is_release(version: str) -> bool:
+    """Tell whether such a minor release is among the page's: 1.15 and 2.0 are, with nothing between them."""
+    fields = versions.parse(version)
+    return len(fields) > 1 and fields[1] <= LAST_MINOR.get(fields[0], -1)
 
 
 def built_with(version: str) -> tuple[str, str] | None:
-    """Return (CUDA, cuDNN) of an early release; None for one of the table's, or older than 1.0."""
-    if versions.at_least(version, FIRST_IN_TABLE):
+    """Return (CUDA, cuDNN) of an early release; None for one of the table's, and for what was no release."""
+    if not is_release(version):
         return None
     return next(((cuda, cudnn) for first, cuda, cudnn in BUILT_WITH if versions.at_least(version, first)), None)

@@ -31,7 +31,7 @@ FORMS: Mapping[str, str] = {
     "wsl": "yes, no or WSL2",
     "container": "none, docker, podman, singularity, kubernetes, or yes",
     "gpu": "a model: 'RTX 5090', '2x A100 80GB', 'GTX 1070 8 GB', or none",
-    "gpu_count": "a number: 2",
+    "gpu_count": f"a number from 0 (no GPU) to {machine_text.gpus_at_most()}",
     "compute_capability": "8.6, sm_86 or 'cc 8.6'",
     "arch": "x86_64 or aarch64",
     "compute_mode": "default, exclusive_process or prohibited",
@@ -52,6 +52,16 @@ def refuse_what_is_not_understood(facts: Mapping[str, str]) -> None:
         if key in FORMS and not NO_ANSWER.fullmatch(value) and not _understood(key, value):
             shown = value if len(value) <= SHOWN else f"{value[:SHOWN]}..."
             raise UsageError(f"--fact {key}={shown!r} is not understood; expected is {FORMS[key]}")
+    _refuse_two_answers(facts)
+
+
+def _refuse_two_answers(facts: Mapping[str, str]) -> None:
+    """Raise UsageError where a model is named and none is counted, or the other way round: either answer would be a guess."""
+    named, counted = (read(key, facts.get(key, "")) for key in ("gpu", "gpu_count"))
+    if named and counted and (named.get("gpu") == NONE) != (counted["gpu_count"] == "0"):
+        raise UsageError(
+            f"--fact gpu={facts['gpu']!r} and gpu_count={facts['gpu_count']!r} contradict each other; leave one out"
+        )
 
 
 def _understood(key: str, value: str) -> bool:
@@ -61,4 +71,6 @@ def _understood(key: str, value: str) -> bool:
         return read(key, value).get("gpu") == NONE or any(
             MODEL.search(each.name) or each.compute_capability for each in machine_text.named_gpus(value)
         )
+    if key == "gpu_count":
+        return int(read(key, value).get(key, "-1")) in range(machine_text.gpus_at_most() + 1)
     return any(name != "conda" or key == "conda" for name in read(key, value))

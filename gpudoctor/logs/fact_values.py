@@ -43,8 +43,18 @@ ARCHITECTURES = {
 }  # fmt: skip
 MODES: tuple[ComputeMode, ...] = ("exclusive_process", "exclusive_thread", "prohibited", "default")
 SCHEDULERS: tuple[SchedulerKind, ...] = ("slurm", "kubernetes", "pbs", "lsf", "sge", "none")
-COUNTED = re.compile(r"(\d{1,4})")
-WORDS = {"one": "1", "two": "2", "dual": "2", "three": "3", "four": "4", "eight": "8"}
+COUNTED = re.compile(r"(?<![\d.-])(\d{1,4})(?![\d.])")
+WORDS = {
+    "zero": "0",
+    "no": "0",
+    "none": "0",
+    "one": "1",
+    "two": "2",
+    "dual": "2",
+    "three": "3",
+    "four": "4",
+    "eight": "8",
+}
 GIGABYTES = re.compile(r"(?i)(\d{1,5}(?:\.\d{1,3})?)\s?(T|G|M)i?B?\b")
 BYTES = {"T": 2**40, "G": 2**30, "M": 2**20}
 Read = Callable[[str], dict[str, str]]
@@ -153,7 +163,10 @@ def _conda(value: str) -> dict[str, str]:
 
 def _gpu_count(value: str) -> dict[str, str]:
     found = COUNTED.search(WORDS.get(value.strip().lower().split(" ")[0], value))
-    return {"gpu_count": found[1]} if found is not None else {}
+    if found is None:
+        return {}
+    count = str(int(found[1]))
+    return {"gpu_count": count, **({"gpu": NONE} if count == "0" else {})}
 
 
 def _capability(value: str) -> dict[str, str]:

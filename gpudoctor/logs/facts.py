@@ -161,7 +161,9 @@ def _gpus(facts: Mapping[str, str], events: Iterable[LogEvent]) -> tuple[Gpu, ..
     wanted = int(count) if count.isdecimal() and len(count) < 4 else None
     if facts.get("gpu") == NONE:
         return ()
-    named = machine_text.named_gpus(facts["gpu"], wanted) if facts.get("gpu") else _in_text(events)
+    named = machine_text.named_gpus(facts["gpu"]) if facts.get("gpu") else _in_text(events)
+    if wanted is not None:
+        named = machine_text.as_many(named, wanted)
     cc = facts.get("compute_capability", "")
     mode = word(facts.get("compute_mode", "").lower(), MODES)
     mig = truth(facts.get("mig", ""))
@@ -243,7 +245,12 @@ def _origin(facts: Mapping[str, str]) -> BuildOrigin:
         return "conda"
     if image and not image.startswith(("tensorflow/", "gcr.io/tensorflow/", "docker.io/tensorflow/")):
         return "unknown"
-    return "official_wheel"
+    return "official_wheel" if _is_release(facts.get("tf", "")) else "unknown"
+
+
+def _is_release(version: str) -> bool:
+    """Return whether PyPI has a wheel of that minor release, as far as the tables know."""
+    return tensorflow_releases.release_of(version) is not None or tensorflow_early.is_release(version)
 
 
 def _has_cuda(version: str, facts: Mapping[str, str], host: Host | None) -> bool:

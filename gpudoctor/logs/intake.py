@@ -17,6 +17,7 @@ from typing import BinaryIO, cast
 
 from gpudoctor.errors import UsageError
 from gpudoctor.logs import era
+from gpudoctor.logs.notebook import LARGEST_BYTES, may_be_notebook, notebook_text
 from gpudoctor.logs.patterns.facts import FACT
 from gpudoctor.logs.reader import EventReader, Folded
 from gpudoctor.logs.slowness import CODE, SAID, STEP, USE
@@ -86,6 +87,31 @@ def _blocks(source: BinaryIO) -> Iterator[str]:
     if first.startswith(GZIP_MAGIC):
         source = cast("BinaryIO", gzip.GzipFile(mode="rb", fileobj=cast("BinaryIO", _Rejoined(first, source))))
         first = source.read(BLOCK_BYTES)
+    if may_be_notebook(first):
+        yield from _of_notebook(first, source)
+        return
+    yield from _decoded(first, source)
+
+
+def _of_notebook(first: bytes, source: BinaryIO) -> Iterator[str]:
+    """Yield the text of a notebook's cells; what only begins like one, or is too large for one, as the text that it is."""
+    parts, size = [first], len(first)
+    while size <= LARGEST_BYTES and (chunk := source.read(BLOCK_BYTES)):
+        parts.append(chunk)
+        size += len(chunk)
+    data = b"".join(parts)
+    text = notebook_text(data) if size <= LARGEST_BYTES else None
+    if text is None:
+        yield from _decoded(data, source)
+        return
+    start = 0
+    while start < len(text):
+        end = text.find("\n", start + BLOCK_BYTES) + 1 or len(text)
+        yield text[start:end]
+        start = end
+
+
+def _decoded(first: bytes, source: BinaryIO) -> Iterator[str]:
     encoding = next((name for magic, name in WIDE if first.startswith(magic)), "utf-8")
     decoder = codecs.getincrementaldecoder(encoding)(errors="replace")
     rest, chunk = "", first

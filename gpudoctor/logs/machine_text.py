@@ -57,13 +57,16 @@ class NamedGpu:
     multiprocessors: int | None = None
 
 
-def named_gpus(text: str, count: int | None = None) -> tuple[NamedGpu, ...]:
+def named_gpus(text: str) -> tuple[NamedGpu, ...]:
     """Return the GPUs that the text names, each as often as it says."""
-    first = ALTERNATIVE.split(text.strip())[0]
-    found = list(_gpus(first))
-    if count is not None and found and 0 < count <= gpus_at_most():
-        found = (found * count)[:count] if len(found) < count else found[:count]
-    return tuple(found)
+    return tuple(_gpus(ALTERNATIVE.split(text.strip())[0]))
+
+
+def as_many(named: tuple[NamedGpu, ...], count: int) -> tuple[NamedGpu, ...]:
+    """Return so many GPUs: those that are named, over and over, or GPUs that nobody named."""
+    if not 0 < count <= gpus_at_most():
+        return named
+    return ((named or (NamedGpu(name=""),)) * count)[:count]
 
 
 def gpus_at_most() -> int:

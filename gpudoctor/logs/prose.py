@@ -8,7 +8,7 @@ comes before; two answers to one question are none.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 OWN = r"(?<![\w/.\\-])"  # no part of a path, a package's longer name or a library
 IS = r"(?:[ -]?versions?)?(?: is| ==?|[:=]{1,2})?\s{0,2}"
@@ -74,17 +74,50 @@ QUOTED = re.compile(
     r"(?i:^\s*(?:>|\$|#!|import |from |collecting|requirement|downloading|using cached|found existing|file \"|traceback|pip |conda |apt|sudo ))"
     r"|\.(?:cc|cu|h|py):\d{1,5}\b|^\W{0,6}[IWEF]\d{4} \d\d:|^\W{0,3}\d{4}-\d\d-\d\d|\b(?:WARNING|INFO|DEBUG|ERROR)\b|\|"
 )
+# Where a line that is wrapped by hand does not go on: it is blank or begins a list, a quotation, an answer, a new sentence of the writer
+ANEW = re.compile(r"\s*$|\s{4}|\s*(?:[-*+#>|`$=~]|\d{1,2}[.)]\s)|\W{0,3}(?:I|I'm|I've|My|We|We're|We've|Our)\b")
+ENDED = re.compile(r"[.!?:;|][\W_]*$")
+# A word that is never a sentence's last: what follows belongs to it, whatever it begins with
+GOES_ON = re.compile(
+    r"(?i)(?:,|\b(?:a|an|the|my|our|and|with|on|in|of|to|from|for|or|than|under|inside|using|use|via|is|are|has|have|i|we|installed|two|four|eight|nvidia|geforce|[gr]tx|tesla|quadro|titan|tensorflow|tf|cuda|cudnn|python|drivers?|version|ubuntu|windows))\s*$"
+)
+BELONGS_BEFORE = re.compile(r"\s{0,3}(?:[a-z(]|(?:Ti|Super|SUPER|Laptop)\b)")
+MOST_WRAPPED = 8  # policy: lines of one sentence about a machine
 LONGEST = 600  # policy: a line of prose; what is longer was printed
 
 
 def stated_in(text: str) -> dict[str, str]:
     """Return the facts that the lines of a text state, those on which they agree."""
     said: dict[str, list[str]] = {}
-    for line in text.split("\n"):
+    for line in _unwrapped(text.split("\n")):
         if len(line) <= LONGEST and ANY.search(line) and not QUOTED.search(line):
             for key, value in _in_line(line):
                 said.setdefault(key, []).append(value)
     return {key: agreed for key, values in said.items() if (agreed := _agreed(key, values))}
+
+
+def _unwrapped(lines: Iterable[str]) -> Iterator[str]:
+    """Yield the lines, those of a sentence that was wrapped by hand in one."""
+    held, count = "", 0
+    for line in lines:
+        if held and count < MOST_WRAPPED and _goes_on(held, line):
+            held, count = f"{held.rstrip()} {line.lstrip()}", count + 1
+            continue
+        if held:
+            yield held
+        held, count = line, 1
+    yield held
+
+
+def _goes_on(before: str, line: str) -> bool:
+    """Return whether a line is the rest of the sentence before it, which tells of a machine or ends in its middle."""
+    if ANEW.match(line) or LABEL.match(line) or ENDED.search(before) or len(before) + len(line) > LONGEST:
+        return False
+    if QUOTED.search(before) or QUOTED.search(line) or not (ANY.search(before) or SPEAKS.search(before)):
+        return False
+    if BELONGS_BEFORE.match(line) or (line[0].isdigit() and SPEAKS.search(before)):
+        return True
+    return GOES_ON.search(before) is not None or NOT_IN_USE.search(before.rsplit(maxsplit=1)[-1]) is not None
 
 
 def _in_line(line: str) -> Iterator[tuple[str, str]]:

@@ -112,7 +112,7 @@ class Post:
 
     def text(self) -> str:
         """Return what was kept."""
-        return "".join(self._parts).replace("\r", "\n")
+        return "".join(self._parts).replace("\r\n", "\n").replace("\r", "\n")
 
     def events(self) -> Iterator[LogEvent]:
         """Yield what was said of slowness, and what else bears on it; nothing where neither words nor a GPU at rest do."""

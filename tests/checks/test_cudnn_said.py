@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from gpudoctor_checks.libraries.cudnn_said import wrong
 from tests.checks.texts import FAULTY, found, text_case
 
@@ -39,3 +41,13 @@ def test_numbers_without_dots_are_read() -> None:
         "Loaded runtime CuDNN library: 5005 (compatibility version 5000) but source was compiled with 5110 (compatibility version 5100).",
     )
     assert "5.0.5 is loaded, but TensorFlow was built with 5.1.10" in finding.summary
+
+
+MISFIT = "Loaded runtime CuDNN library: 8.0.5 but source was compiled with: 8.1.0."
+
+
+@pytest.mark.parametrize(("facts", "advised"), [({}, False), ({"conda": "no"}, False), ({"conda": "yes"}, True)])
+def test_conda_is_advised_only_to_who_has_it(facts: dict[str, str], advised: bool) -> None:
+    commands = [each.text for each in found(wrong, MISFIT, **facts).fixes]
+    assert any("conda" in each for each in commands) == advised
+    assert ("conda remove --force cudnn" in commands) == advised

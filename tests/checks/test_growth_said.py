@@ -52,7 +52,7 @@ def test_a_forked_process_wants_to_be_spawned() -> None:
         "could not retrieve CUDA device count: CUDA_ERROR_NOT_INITIALIZED: initialization error",
     ):
         finding = found(no_memory_left, line)
-        assert (finding.cause, finding.fixes[0].id) == ("early-allocation", "spawn-processes")
+        assert (finding.cause, finding.fixes[0].id) == ("forked-after-cuda", "spawn-processes")
         assert "memory" not in finding.title
 
 

@@ -9,6 +9,7 @@ from gpudoctor.errors import UsageError
 from gpudoctor.logs.accepted import FORMS, refuse_what_is_not_understood
 from gpudoctor.logs.facts import merged, snapshot_of
 from gpudoctor.logs.stated import KEYS, read_facts
+from gpudoctor.model.missing import Missing
 
 GIB = 2**30
 
@@ -104,6 +105,8 @@ def test_a_gpu_is_understood(word: str, name: str | None, capability: str, gib: 
         ("container=host", "container", "none"),
         ("gpu_count=2 GPUs", "gpu_count", "2"),
         ("gpu_count=two", "gpu_count", "2"),
+        ("gpu_count=0", "gpu_count", "0"),
+        ("gpu_count=none", "gpu_count", "0"),
         ("compute_capability=sm_86", "compute_capability", "8.6"),
         ("compute_capability=8.6", "compute_capability", "8.6"),
         ("compute_capability=120", "compute_capability", "12.0"),
@@ -125,6 +128,10 @@ def test_a_value_is_understood_as_people_write_it(word: str, key: str, value: st
         "gpu=the fast one",
         "gpu=2 GPUs",
         "gpu_count=some",
+        "gpu_count=-1",
+        "gpu_count=1.5",
+        "gpu_count=17",
+        "gpu_count=99999",
         "driver=latest",
         "cuda=installed",
         "cudnn=yes",
@@ -162,6 +169,23 @@ def test_who_does_not_know_may_say_so(key: str, value: str) -> None:
 def test_no_gpu_is_an_answer() -> None:
     assert snapshot_of((), read_facts(["gpu=none"])).gpus == ()
     assert snapshot_of((), read_facts(["gpu=unknown"])).gpus is None
+
+
+@pytest.mark.parametrize("word", ["gpu_count=0", "gpu_count=none", "gpu_count=no GPU"])
+def test_to_count_none_is_to_say_that_there_is_none(word: str) -> None:
+    assert snapshot_of((), read_facts([word])).gpus == ()
+
+
+def test_a_number_of_gpus_without_a_name_is_so_many_unknown_ones() -> None:
+    gpus = snapshot_of((), read_facts(["gpu_count=2"])).gpus or ()
+    assert [each.index for each in gpus] == [0, 1]
+    assert all(isinstance(each.name, Missing) for each in gpus)
+
+
+@pytest.mark.parametrize("words", [["gpu=RTX 3090", "gpu_count=0"], ["gpu=none", "gpu_count=2"]])
+def test_two_answers_that_exclude_each_other_are_refused(words: list[str]) -> None:
+    with pytest.raises(UsageError, match="contradict each other"):
+        refuse_what_is_not_understood(read_facts(words))
 
 
 def test_every_form_is_of_a_key_that_exists() -> None:

@@ -100,6 +100,59 @@ NOT_IN_USE = (
 )
 
 
+WRAPPED: tuple[tuple[str, dict[str, str]], ...] = (
+    (
+        "I have an RTX\n3090 and TensorFlow\n2.10 on Windows 10",
+        {"tf": "2.10", "os": "Windows 10", "gpu": "RTX 3090"},
+    ),
+    (
+        "My machine has an NVIDIA GeForce\nRTX 3090, driver version\n535.104.05 and CUDA\n12.2.\nIt is on Ubuntu\n20.04.",
+        {"cuda": "12.2", "driver": "535.104.05", "gpu": "NVIDIA GeForce RTX 3090"},
+    ),
+    (
+        "Hello,\nI am on Ubuntu 22.04 with\nPython 3.11 and use\nTensorFlow 2.17.0 with an\nRTX 3060 laptop",
+        {"python": "3.11", "os": "Ubuntu 22.04", "tf": "2.17.0", "gpu": "RTX 3060 laptop"},
+    ),
+    ("GPU: RTX 3090\nTensorFlow: 2.10\nDriver: 535", {"gpu": "RTX 3090", "tf": "2.10", "driver": "535"}),
+    ("I use an RTX 3090\n- TensorFlow 2.10\n- CUDA 11.2", {"gpu": "RTX 3090"}),
+    ("I have an RTX 3080\nThe docs say TensorFlow 2.10\nworks with CUDA 11.2", {"gpu": "RTX 3080"}),
+    ("I tried\nTensorFlow 2.10, CUDA 11.2", {}),
+    ("I upgraded from\nTensorFlow 2.10, CUDA 11.2\nand now it fails", {}),
+    ("I have an RTX\n\n3090 is what others have", {}),
+    ("I have an RTX.\n3090 images are in the set", {}),
+    ("TensorFlow 2.16.1 requires\nCUDA 12.3 and cuDNN 8.9.", {}),
+)
+
+
+@pytest.mark.parametrize(("text", "facts"), WRAPPED)
+def test_a_sentence_is_read_across_a_line_that_was_wrapped_by_hand(text: str, facts: dict[str, str]) -> None:
+    assert stated_in(text) == facts
+
+
+def wrapped_once(text: str) -> list[str]:
+    return [f"{text[:place]}\n{text[place + 1 :]}" for place, sign in enumerate(text) if sign == " "]
+
+
+def test_wherever_a_sentence_is_wrapped_it_never_tells_what_it_does_not_tell_in_one_line() -> None:
+    """A log's line whose tail stands alone is no sentence; it is left out."""
+    lines = [text for text, _ in IN_USE] + [text for text in NOT_IN_USE if not text.startswith("2024-")]
+    pairs = [(text, wrapped) for text in lines for wrapped in wrapped_once(text)]
+    kept = 0
+    for text, wrapped in pairs:
+        whole, parted = stated_in(text), stated_in(wrapped)
+        assert set(parted.items()) <= set(whole.items()), wrapped
+        kept += parted == whole
+    assert len(pairs) > 300
+    assert kept / len(pairs) > 0.95, "few wraps cost a fact"
+
+
+@pytest.mark.parametrize("ending", ["\n", "\r\n"])
+def test_a_wrapped_post_tells_its_facts_whatever_its_line_ends_are(ending: str) -> None:
+    lines = ["Hi all,", "I have an RTX", "3090 and TensorFlow", "2.10 on Windows 10", "and it is not found."]
+    facts = merged(read_events([each + ending for each in lines]), {})
+    assert (facts["gpu"], facts["tf"], facts["os"]) == ("RTX 3090", "2.10", "windows")
+
+
 @pytest.mark.parametrize(("sentence", "facts"), IN_USE)
 def test_what_a_sentence_says_is_in_use_is_read(sentence: str, facts: dict[str, str]) -> None:
     assert stated_in(sentence) == facts

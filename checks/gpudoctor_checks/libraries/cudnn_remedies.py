@@ -44,7 +44,8 @@ def fitting_cudnn(
         why="same major, at least the same minor version, found first; restart Python",
         minutes=5,
     )
-    yield CONDA_AWAY
+    if conda:  # nobody else has the command
+        yield CONDA_AWAY
 
 
 def _by_hand(wanted: str, *, windows: bool) -> Fix:

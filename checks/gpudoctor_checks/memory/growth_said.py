@@ -33,28 +33,10 @@ from gpudoctor.sdk import (
     check,
 )
 from gpudoctor_checks.libraries.older_build import library_without_code
-from gpudoctor_checks.memory.growth_remedies import GROWTH, grow
+from gpudoctor_checks.memory.growth_remedies import GROW_FIRST, GROWTH, ONE_OPTION, SPAWN, grow
 from gpudoctor_checks.memory.memory_limit import reserve
-from gpudoctor_checks.said import change, events, first, log_finding, weigh_program
+from gpudoctor_checks.said import events, first, log_finding, weigh_program
 
-GROW_FIRST = change(
-    "memory-growth-in-program",
-    "Or set growth before the first GPU call",
-    "for gpu in tf.config.list_physical_devices('GPU'): tf.config.experimental.set_memory_growth(gpu, True)  # right after the import",
-    why="later it raises an error or does nothing",
-)
-ONE_OPTION = change(
-    "one-memory-option",
-    "Keep one of them: growth, or the limit",
-    "remove set_memory_growth(gpu, True) where set_logical_device_configuration(gpu, [...memory_limit...]) stands, or the other way round",
-    why="a GPU with logical devices has pools of a fixed size",
-)
-SPAWN = change(
-    "spawn-processes",
-    "Start processes anew instead of forking",
-    "multiprocessing.set_start_method('spawn')  # before TensorFlow is touched; Keras: use_multiprocessing=False, or no tf.* in the generator",
-    why="CUDA does not live through fork()",
-)
 FORKED, REFUSED = "The log: a forked process cannot use CUDA", "The log: TensorFlow refuses a memory option"
 RUNNING = 0.45  # policy: a cuDNN of another release, a faulty kernel and a bad sequence length print the same
 SEE_CUDNN = "python -m pip list | grep -i cudnn; nvidia-smi --query-gpu=memory.used,memory.total --format=csv"
@@ -67,7 +49,7 @@ SEE_FREE = "nvidia-smi --query-gpu=memory.used,memory.total --format=csv  # befo
     slug="no-growth-in-log",
     title="The log: libraries got no GPU memory",
     family="memory",
-    cause=("no-growth", "early-allocation"),
+    cause=("no-growth", "early-allocation", "forked-after-cuda"),
     core=False,
 )
 def no_memory_left(
@@ -80,16 +62,12 @@ def no_memory_left(
     baseline: Trial | None,
 ) -> Iterator[Finding]:
     """Let a version that does not fit go first: it explains the same words."""
-    late, recurrent = events(log, "memory_option_late"), events(log, "rnn_failed")
-    failed = [
-        *events(log, "handle_failed"),
-        *(each for each in events(log, "cudnn_init_failed") if "not found" not in each.text),
-    ]
-    if forked := events(log, "forked_after_cuda"):
+    if forked := events(log, "forked_after_cuda"):  # no memory option mends it, so it is a cause of its own
         summary = "A process was forked after its parent had begun with CUDA, which the child then cannot use."
-        told = log_finding(summary, weigh_program(0.85, baseline), forked, SPAWN, cause="early-allocation")
+        told = log_finding(summary, weigh_program(0.85, baseline), forked, SPAWN, cause="forked-after-cuda")
         yield replace(told, title=FORKED)
         return
+    late, recurrent, failed = events(log, "memory_option_late"), events(log, "rnn_failed"), _handles(log)
     if not late and not failed and not recurrent:
         return
     if first(log, *OTHER_FAULT) is not None:
@@ -97,22 +75,34 @@ def no_memory_left(
     if library_without_code(log, devices, tensorflow):
         raise NotApplicable("the GPU is newer than this TensorFlow's CUDA, which explains it: see GD254")
     if failed:
-        on = env is not None and env.get(GROWTH) == "true"
-        allocation = any("ALLOC" in each.values.get("status", "") for each in failed)
-        yield log_finding(
-            "cuDNN or cuBLAS got no GPU memory: TensorFlow had taken it.",
-            weigh_program(0.4 if on else 0.85 if allocation else 0.75, baseline),
-            failed,
-            *((reserve(gpus),) if on else (grow(host), GROW_FIRST)),
-            cause="no-growth",
-            know=SEE_FREE,
-        )
+        yield _no_handle(failed, env, gpus, host, baseline)
     elif late:
         yield replace(_too_late(late, host, baseline), title=REFUSED)
     else:
         summary = "cuDNN fails while it runs a layer: mostly it finds no memory of its own, or it does not fit this TensorFlow."
         weight = weigh_program(RUNNING, baseline)
         yield log_finding(summary, weight, recurrent, grow(host), GROW_FIRST, cause="no-growth", know=SEE_CUDNN)
+
+
+def _handles(log: Log) -> tuple[LogEvent, ...]:
+    """Return the handles that could not be made; a library that is not found is another trouble."""
+    unable = (each for each in events(log, "cudnn_init_failed") if "not found" not in each.text)
+    return (*events(log, "handle_failed"), *unable)
+
+
+def _no_handle(
+    failed: tuple[LogEvent, ...], env: Environment | None, gpus: Gpus | None, host: Host | None, baseline: Trial | None
+) -> Finding:
+    on = env is not None and env.get(GROWTH) == "true"
+    allocation = any("ALLOC" in each.values.get("status", "") for each in failed)
+    return log_finding(
+        "cuDNN or cuBLAS got no GPU memory: TensorFlow had taken it.",
+        weigh_program(0.4 if on else 0.85 if allocation else 0.75, baseline),
+        failed,
+        *((reserve(gpus),) if on else (grow(host), GROW_FIRST)),
+        cause="no-growth",
+        know=SEE_FREE,
+    )
 
 
 def _too_late(late: tuple[LogEvent, ...], host: Host | None, trial: Trial | None) -> Finding:
