@@ -69,14 +69,15 @@ from gpudoctor.model.software import Library, Python, TensorFlow
 from gpudoctor.model.threshold import Limits, Threshold
 from gpudoctor.model.trends import Memory, MemorySlope
 from gpudoctor.model.views import Devices, Driver, Environment, Gpus, Libraries, Packages, cc_number
-from gpudoctor.model.weight import BROKEN, Weight, weigh_faulty, weigh_unusable
-from gpudoctor.model.words import Action, Risk
+from gpudoctor.model.weight import BROKEN, OPEN, Weight, weigh_faulty, weigh_unusable
+from gpudoctor.model.words import Action, OfText, Risk
 
 __all__ = [
     "BROKEN",
     "HIGHLY",
     "MODERATELY",
     "NEXT_STEP",
+    "OPEN",
     "STATED",
     "TEXT_END",
     "TO_KNOW",
@@ -219,6 +220,8 @@ class Need:
 class Check(Generic[P]):
     """A declared check. `core`: `healthy` may not be said where this check could not judge.
 
+    `of_text`: what it may say where a text is all there is: a suspicion stands only where the text shows no trouble.
+
     `limits`: the thresholds in force, which the configuration moves by `replace`.
     """
 
@@ -231,6 +234,7 @@ class Check(Generic[P]):
     needs: tuple[Need, ...]
     trials: tuple[str, ...] = ()
     core: bool = True
+    of_text: OfText = "finding"
     thresholds: tuple[Threshold, ...] = ()
     limits: Limits = Limits()
 
@@ -265,6 +269,7 @@ def check(
     cause: str | tuple[str, ...],
     trials: tuple[str, ...] = ("baseline",),
     core: bool = True,
+    of_text: OfText = "finding",
     thresholds: tuple[Threshold, ...] = (),
 ) -> Callable[[Callable[P, Iterator[Finding]]], Check[P]]:
     """Declare a generator function of facts as a check.
@@ -284,6 +289,7 @@ def check(
             needs=_needs_of(judge, trials),
             trials=trials,
             core=core,
+            of_text=of_text,
             thresholds=thresholds,
         )
 

@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from gpudoctor.diagnose import registry
+
 ROOT = Path(__file__).parents[1]
 PRODUCT = sorted([*ROOT.glob("gpudoctor/**/*.py"), *ROOT.glob("checks/**/*.py")])
 EVERYTHING = sorted([*PRODUCT, *ROOT.glob("tests/**/*.py")])
@@ -95,6 +97,21 @@ def test_a_table_holds_no_code() -> None:
 def test_no_function_of_the_product_is_long() -> None:
     lines = {f"{inside(path)}:{each.lineno} {each.name}": length(each) for path in PRODUCT for each in functions(path)}
     assert {name: count for name, count in lines.items() if count > LONGEST_FUNCTION} == {}
+
+
+def test_the_core_knows_no_check_by_its_name() -> None:
+    """What is particular about a check is told by the check; a cause or a trial may be called as a check is."""
+    known = registry.load().checks
+    slugs = {each.slug for each in known} | {each.code for each in known}
+    slugs -= {cause for each in known for cause in each.causes}
+    core = [path for path in PRODUCT if inside(path).startswith(("gpudoctor/diagnose/", "gpudoctor/present/"))]
+    named = [
+        f"{inside(path)}:{node.lineno} {node.value}"
+        for path in core
+        for node in ast.walk(tree_of(path))
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value in slugs
+    ]
+    assert named == []
 
 
 def test_every_file_says_in_its_docstring_what_its_job_is() -> None:

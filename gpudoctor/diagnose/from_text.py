@@ -24,9 +24,7 @@ from gpudoctor.model.snapshot import Snapshot
 from gpudoctor.model.software import TensorFlow
 from gpudoctor.sdk import Check
 
-BY_THE_CALENDAR = frozenset({"driver-end-of-life"})
 SAID_NOTHING = frozenset({STATED, TEXT_END, EPOCH})  # events that every text has
-ONLY_A_RUN_TELLS = "slow-training-in-log"
 NOTHING_FOLLOWS = "Nothing wrong follows from what was stated"
 NOTHING_RECOGNISED = "Nothing in this text is recognised"
 OTHER_MAKER = "other_maker"
@@ -42,18 +40,19 @@ def judge_text(
     severities: Mapping[str, Severity] | None = None,
 ) -> Report:
     """Return the report on a text and the facts beside it."""
-    fitting = [each for each in checks if each.slug not in BY_THE_CALENDAR]
+    fitting = [each for each in checks if each.of_text != "nothing"]
+    suspecting = {each.code for each in fitting if each.of_text == "suspicion"}
     report = diagnose(snapshot, fitting, level="quick", plugins=plugins, severities=severities)
     reading = {each.code for each in fitting if reads_log(each)}
     silent = not _was_read(snapshot)  # facts alone: whatever follows from them is the answer
     spoken = tuple(each for each in report.findings if silent or _speaks(each, reading, report.findings))
-    kept = _without_guesses(spoken)
+    kept = _without_suspicions(spoken, suspecting)
     without = without_a_gpu(snapshot, kept)
     told = with_gpu_to_know(snapshot, kept)
     told = tuple(as_note(each) for each in told) if without else told
     findings = tuple(_told_apart(each) for each in told) if _troubles(told) else told
     primary = primary_of(findings)
-    asked = next((each.summary for each in findings if each.slug == ONLY_A_RUN_TELLS), "")
+    asked = next((each.summary for each in findings if each.code in suspecting), "")
     headline = primary.summary if primary is not None else without or asked or _nothing(snapshot, findings)
     return replace(
         report,
@@ -95,10 +94,10 @@ def _speaks(finding: Finding, reading: set[str], all_: Sequence[Finding]) -> boo
     return finding.severity is Severity.WARNING and not said
 
 
-def _without_guesses(findings: tuple[Finding, ...]) -> tuple[Finding, ...]:
+def _without_suspicions(findings: tuple[Finding, ...], suspecting: set[str]) -> tuple[Finding, ...]:
     """Leave out what only a run can tell where the text itself shows a trouble: that is to be mended first."""
-    known = any(each.severity is not Severity.INFO and each.slug != ONLY_A_RUN_TELLS for each in findings)
-    return tuple(each for each in findings if each.slug != ONLY_A_RUN_TELLS) if known else findings
+    told = tuple(each for each in findings if each.code not in suspecting)
+    return told if _troubles(told) else findings
 
 
 def _troubles(findings: Sequence[Finding]) -> bool:

@@ -12,6 +12,7 @@ from gpudoctor.model.record import dataclass
 DOUBT_LEFT_WHEN_CONFIRMED = 0.2
 DOUBT_LEFT_WHEN_PROBE_BROKE = 0.5
 TRUST_LEFT_WHEN_CONTRADICTED = 0.2
+OPEN = 0.6  # policy: up to it a cause is the likeliest of several, and the first fix may be the wrong one
 BROKEN = frozenset({"failed", "crashed", "timeout", "oom"})
 
 

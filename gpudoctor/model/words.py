@@ -36,6 +36,8 @@ LibraryOrigin = Literal["wheel", "system", "conda", "ld_library_path", "driver",
 
 RunOutcome = Literal["running", "ended", "cut_short"]
 ChangeKind = Literal["tf_ops", "parallel_map", "prefetch", "cache", "parallel_reads", "perfect"]
+# What a check may say of a text alone: what it finds; a suspicion that only a run decides; nothing, for it goes by a date
+OfText = Literal["finding", "suspicion", "nothing"]
 FactGroup = Literal["machine", "library", "stack", "variable", "package"]  # stack: the packages TensorFlow is made of
 
 WORDS: frozenset[str] = frozenset(

@@ -12,6 +12,7 @@ from gpudoctor.model.missing import Missing
 from gpudoctor.model.observed import EPOCH
 from gpudoctor.model.report import Outcome, Report, Status
 from gpudoctor.model.snapshot import Snapshot
+from gpudoctor.model.weight import OPEN
 from gpudoctor.present import figures, findings, ladder, unseen
 from gpudoctor.present.findings import FULL, Columns
 from gpudoctor.present.headers import build_line, is_elsewhere, is_text_alone, machine_line, probe_line, target_line
@@ -39,7 +40,6 @@ BUDGETS: tuple[Budget, ...] = (
     (1, 1, 1, 0),
     (0, 0, 1, 0),
 )
-OPEN = 0.6  # policy: up to it a cause is the likeliest of several, as in the checks of a text
 NAMED = 2  # checks that could not judge, by name; the rest is a number
 
 

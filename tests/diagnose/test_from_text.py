@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 
 import pytest
@@ -12,9 +13,12 @@ from gpudoctor.diagnose.from_text import judge_text, overlaid
 from gpudoctor.logs.facts import snapshot_of
 from gpudoctor.logs.reader import read_events
 from gpudoctor.logs.stated import read_facts
-from gpudoctor.model.observed import LogEvent
+from gpudoctor.model.finding import Finding, Severity
+from gpudoctor.model.observed import Log, LogEvent
 from gpudoctor.model.snapshot import Snapshot
+from gpudoctor.model.words import OfText
 from gpudoctor.present.headers import machine_line
+from gpudoctor.sdk import Check, check
 from tests.checks.machines import healthy_h100
 
 CHECKS = registry.load().checks
@@ -41,6 +45,38 @@ def test_the_driver_of_an_old_text_is_not_called_old_by_the_calendar() -> None:
     told = snapshot_of(read_events(["hello"]), read_facts(["driver=418.87.01"]))
 
     assert "driver-end-of-life" not in {each.cause for each in judge_text(told, CHECKS).findings}
+
+
+def said(of_text: OfText, *, severity: Severity = Severity.WARNING) -> Check[...]:
+    """Return a check that finds something in every text, made by nobody we know."""
+
+    def judge(log: Log) -> Iterator[Finding]:
+        del log
+        yield Finding(
+            summary=f"Seen by {of_text}.", severity=severity, confidence=0.5, basis="b", fixes=(), cause="mig"
+        )
+
+    number = 90 + len(of_text)  # a code of its own
+    made = check(
+        code=f"GD1{number}", slug=f"by-{of_text}", title="t", family="driver", cause="mig", trials=(), of_text=of_text
+    )
+    return made(judge)
+
+
+def seen(*checks: Check[...]) -> set[str]:
+    told = snapshot_of((*read_events(["hello"]), LogEvent(kind="text_end", line=1)))
+    return {each.slug for each in judge_text(told, checks).findings}
+
+
+def test_a_suspicion_stands_only_where_the_text_shows_no_trouble() -> None:
+    trouble, note = said("finding"), said("finding", severity=Severity.INFO)
+    assert seen(said("suspicion")) == {"by-suspicion"}
+    assert seen(said("suspicion"), note) == {"by-suspicion", "by-finding"}
+    assert seen(said("suspicion"), trouble) == {"by-finding"}
+
+
+def test_a_check_that_goes_by_a_date_is_not_asked_of_a_text() -> None:
+    assert seen(said("nothing")) == set()
 
 
 def test_nothing_told_is_unknown_never_healthy() -> None:

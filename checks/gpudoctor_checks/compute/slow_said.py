@@ -60,6 +60,7 @@ MEASURE = Fix(
     family="compute",
     cause=CAUSES,
     core=False,
+    of_text="suspicion",
     thresholds=(IDLE,),
 )
 def slow(log: Log, run: Run | None, limits: Limits, baseline: Trial | None) -> Iterator[Finding]:

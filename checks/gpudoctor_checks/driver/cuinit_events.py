@@ -12,7 +12,7 @@ from gpudoctor_checks.said import by_hand, command, events, first
 # Source of the numbers: enum CUresult of cuda.h; 303 is also what TensorFlow says when it opened no libcuda.
 STUB, UNAVAILABLE, NO_DEVICE, BAD_DEVICE, NO_LIBCUDA, NOT_READY, UNKNOWN = 34, 46, 100, 101, 303, 802, 999
 IN_USE, NOT_FOUND = 216, 500
-LIKELY, OPEN, LESS = 0.8, 0.6, 0.4
+LIKELY, LESS = 0.8, 0.4  # policy: above and below the bar `OPEN`
 RENEW_UVM = command(
     "renew-uvm",
     "Reload nvidia_uvm and make its node",

@@ -19,6 +19,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from gpudoctor.sdk import (
+    OPEN,
     Environment,
     Finding,
     Gpus,
@@ -42,7 +43,6 @@ from gpudoctor_checks.driver.cuinit_events import (
     NO_LIBCUDA,
     NOT_FOUND,
     NOT_READY,
-    OPEN,
     RENEW_UVM,
     SEE_NODES,
     START_FABRIC,

@@ -52,6 +52,7 @@ LISTED = 0.95  # the list is NVIDIA's own; what is left is an end date of a new-
     family="driver",
     cause="driver-end-of-life",
     core=False,
+    of_text="nothing",  # a text has no date, and the driver of an old post is always past its end of life
 )
 def ended(driver: Driver, devices: Devices | None, host: Host | None, baseline: Trial | None) -> Iterator[Finding]:
     """Inform; warn where training on the GPU also fails, for then nobody will mend this driver."""

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from gpudoctor.sdk import Environment, Fix, Host, Log, Scheduler
-from gpudoctor_checks.driver.cuinit_events import LESS, LIKELY, NO_DEVICE, NO_DRIVER, OPEN, RENEW_UVM, SET_DEVICES
+from gpudoctor.sdk import OPEN, Environment, Fix, Host, Log, Scheduler
+from gpudoctor_checks.driver.cuinit_events import LESS, LIKELY, NO_DEVICE, NO_DRIVER, RENEW_UVM, SET_DEVICES
 from gpudoctor_checks.driver.gpu_hidden import NAME
 from gpudoctor_checks.driver.no_libcuda import Suspect
 from gpudoctor_checks.remedies import ask_scheduler, batch_scheduler, give_container_gpu

@@ -21,6 +21,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from gpudoctor.sdk import (
+    OPEN,
     Driver,
     Environment,
     Finding,
@@ -39,7 +40,6 @@ from gpudoctor_checks.driver.cuinit_events import (
     BAD_DEVICE,
     NO_DEVICE,
     NO_LIBCUDA,
-    OPEN,
     SEE_LIBCUDA,
     read_cuinit,
     told_elsewhere,

@@ -16,14 +16,24 @@ How to fix
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 
-from gpudoctor.sdk import Finding, Host, Log, Scheduler, Trial, check, weigh_unusable
-from gpudoctor_checks.driver.cuinit_events import LIKELY, OPEN
+from gpudoctor.sdk import OPEN, Finding, Fix, Host, Log, Scheduler, Trial, check, weigh_unusable
+from gpudoctor_checks.driver.cuinit_events import LIKELY
 from gpudoctor_checks.driver.gpu_not_taken import LOOK
 from gpudoctor_checks.remedies import ask_scheduler, batch_scheduler, give_container_gpu
 from gpudoctor_checks.said import container_of, events, log_finding, unproven
 
-SEE = "sudo dmesg | grep NVRM; lspci | grep -i nvidia"
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Keeper:
+    """Who may keep the boards from a driver that answers, how likely, and what decides it."""
+
+    cause: str
+    static: float
+    summary: str
+    fix: Fix
+    know: str
 
 
 @check(
@@ -37,37 +47,34 @@ SEE = "sudo dmesg | grep NVRM; lspci | grep -i nvidia"
 def none_listed(log: Log, host: Host | None, scheduler: Scheduler | None, baseline: Trial | None) -> Iterator[Finding]:
     """Name who can keep the boards from a driver that answers."""
     found = events(log, "no_devices_listed")
-    if not found:
-        return
+    if found:
+        keeps = _keeper(host, scheduler)
+        weight = weigh_unusable(keeps.static, baseline)
+        yield log_finding(keeps.summary, weight, found, keeps.fix, cause=keeps.cause, know=keeps.know)
+
+
+def _keeper(host: Host | None, scheduler: Scheduler | None) -> Keeper:
+    """Return who can keep the boards: a batch job and a container come before the machine itself."""
     if kind := batch_scheduler(scheduler):
-        summary = "The job was granted no GPU: nvidia-smi lists none in it."
-        weight = weigh_unusable(LIKELY, baseline)
-        yield log_finding(
-            summary,
-            weight,
-            found,
-            ask_scheduler(kind),
+        return Keeper(
             cause="scheduler-no-gpu",
+            static=LIKELY,
+            summary="The job was granted no GPU: nvidia-smi lists none in it.",
+            fix=ask_scheduler(kind),
             know="nvidia-smi -L; env | grep -iE 'gpu|gres'",
         )
-        return
     if inside := container_of(host):
-        summary = "The container has the driver's libraries and no GPU."
-        weight = weigh_unusable(OPEN, baseline)
-        yield log_finding(
-            summary,
-            weight,
-            found,
-            give_container_gpu(inside),
+        return Keeper(
             cause="container-no-gpu",
+            static=OPEN,
+            summary="The container has the driver's libraries and no GPU.",
+            fix=give_container_gpu(inside),
             know="nvidia-smi -L  # on the host, then in the container",
         )
-        return
-    yield log_finding(
-        "The driver answers, but it has taken no GPU.",
-        weigh_unusable(OPEN, baseline),
-        found,
-        unproven(LOOK, "names the reason; changes nothing"),
+    return Keeper(
         cause="kernel-module-not-loaded",
-        know=SEE,
+        static=OPEN,
+        summary="The driver answers, but it has taken no GPU.",
+        fix=unproven(LOOK, "names the reason; changes nothing"),
+        know="sudo dmesg | grep NVRM; lspci | grep -i nvidia",
     )
