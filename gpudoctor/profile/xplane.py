@@ -6,15 +6,18 @@ sums would take seconds. The wire format of protocol buffers is stable by contra
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 
 from gpudoctor.model.record import dataclass
 
 VARINT, FIXED64, BYTES, FIXED32 = 0, 1, 2, 5  # protobuf's wire types
 PLANES, PLANE_NAME, PLANE_LINES, PLANE_EVENTS = 1, 2, 3, 4  # XSpace.planes; XPlane.name, lines, event_metadata
+PLANE_STATS = 5  # XPlane.stat_metadata
 LINE_NAME, LINE_START_NS, LINE_EVENTS = 2, 3, 4  # XLine.name, timestamp_ns, events
 EVENT_KIND, EVENT_OFFSET_PS, EVENT_DURATION_PS = 1, 2, 3  # XEvent.metadata_id, offset_ps, duration_ps
-MAP_VALUE, KIND_ID, KIND_NAME = 2, 1, 2  # map entry; XEventMetadata.id, name
+EVENT_STATS = 4  # XEvent.stats
+STAT_KIND, STAT_UINT, STAT_INT, STAT_TEXT, STAT_REFERENCE = 1, 3, 4, 5, 7  # XStat.metadata_id and its values but double
+MAP_VALUE, KIND_ID, KIND_NAME = 2, 1, 2  # map entry; XEventMetadata.id, name; XStatMetadata has the same
 PICO = 1e-12
 NANO = 1e-9
 
@@ -28,6 +31,68 @@ class Plane:
 
     name: str
     events: dict[str, list[Span]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Event:
+    """One event of a thread with its statistics: numbers as they are (64 bits without a sign), references as their text."""
+
+    name: str
+    start: float
+    end: float
+    stats: Mapping[str, int | str]
+
+
+def threads(data: bytes, plane: str, wanted: Callable[[str], bool]) -> Iterator[list[Event]]:
+    """Yield each thread's wanted events of a plane. Raises ValueError for anything but an XSpace."""
+    try:
+        for number, value in _fields(memoryview(data)):
+            if number == PLANES and isinstance(value, memoryview):
+                yield from _threads(value, plane, wanted)
+    except IndexError as error:
+        message = "not a profile: it ends in the middle"
+        raise ValueError(message) from error
+
+
+def _threads(data: memoryview, plane: str, wanted: Callable[[str], bool]) -> Iterator[list[Event]]:
+    parts = [(number, value) for number, value in _fields(data) if isinstance(value, memoryview)]
+    if next((_text(value) for number, value in parts if number == PLANE_NAME), "") != plane:
+        return
+    known = (_kind(value) for number, value in parts if number == PLANE_EVENTS)
+    names = {key: name for key, name in known if wanted(name)}
+    words = dict(_kind(value) for number, value in parts if number == PLANE_STATS)
+    for number, value in parts:
+        if number == PLANE_LINES:
+            yield list(_events(value, names, words))
+
+
+def _events(data: memoryview, names: dict[int, str], words: dict[int, str]) -> Iterator[Event]:
+    start = next((each for key, each in _fields(data) if key == LINE_START_NS and isinstance(each, int)), 0)
+    for number, value in _fields(data):
+        if number == LINE_EVENTS and isinstance(value, memoryview):
+            event = _event(value, names)
+            if event is not None:
+                kind, offset, duration = event
+                begin = start * NANO + offset * PICO
+                yield Event(
+                    name=names[kind], start=begin, end=begin + duration * PICO, stats=dict(_stats(value, words))
+                )
+
+
+def _stats(data: memoryview, words: dict[int, str]) -> Iterator[tuple[str, int | str]]:
+    for number, value in _fields(data):
+        if number == EVENT_STATS and isinstance(value, memoryview):
+            kind = 0
+            found: int | str | None = None
+            for key, each in _fields(value):
+                if key == STAT_KIND and isinstance(each, int):
+                    kind = each
+                elif key == STAT_REFERENCE and isinstance(each, int):
+                    found = words.get(each, "")
+                elif key in {STAT_UINT, STAT_INT, STAT_TEXT}:
+                    found = each if isinstance(each, int) else _text(each)
+            if found is not None:
+                yield words.get(kind, ""), found
 
 
 def planes(data: bytes, sort: Sort) -> Iterator[Plane]:

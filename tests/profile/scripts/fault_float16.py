@@ -4,7 +4,7 @@ import keras
 
 from parts import compiled, convolutions, images
 
-keras.config.set_dtype_policy("float16")
+keras.mixed_precision.set_global_policy("float16")
 x, y = images(256)
 model = compiled(convolutions(width=8))
 model.fit(x, y, batch_size=32, epochs=4, verbose=0)  # <- here

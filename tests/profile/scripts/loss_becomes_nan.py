@@ -11,7 +11,7 @@ bad = x.copy()
 bad[29] = np.nan
 keras.utils.set_random_seed(0)
 if sys.argv[1] == "float16":
-    keras.config.set_dtype_policy("mixed_float16")
+    keras.mixed_precision.set_global_policy("mixed_float16")
 model = keras.Sequential([keras.layers.Input((4,)), keras.layers.Dense(1)])
 model.compile("sgd", "mse")
 if sys.argv[1] == "train_on_batch":
