@@ -249,5 +249,16 @@ def _mapped(value: Any, rewrite: Rewrite) -> Any:  # any node of frozen data
         return tuple(_mapped(each, rewrite) for each in value)
     if isinstance(value, Mapping):
         items = cast("Mapping[str, Any]", value).items()
-        return {key: _mapped(each, rewrite) for key, each in items}
+        rewritten = {key: _mapped(each, rewrite) for key, each in items}
+        return {key: (each and _named(key, items)) or each for key, each in rewritten.items()}
     return value
+
+
+def _named(key: str, members: Iterable[tuple[str, Any]]) -> str:
+    """Return what stands for a whole value that is a name by its variable, '' for any other.
+
+    A host may be called `gpu` and a user `slurm`: masking such a word everywhere would blot out what is judged, but where the
+    variable says that it is the name, nothing else is meant. A log's event has the variable's name beside the value.
+    """
+    variable = next((each for name, each in members if name == "name"), "") if key == "value" else key
+    return "<user>" if variable in USER_VARIABLES else "<host>" if variable in HOST_VARIABLES else ""

@@ -9,12 +9,15 @@ from __future__ import annotations
 import subprocess
 import sys
 import time
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 
 WORK = [sys.executable, "-I", "-c", "import hashlib, json, subprocess"]
 WORK_S = 0.03  # measured on the two cores for which the times are promised, with nothing else on them
 TIMES = 5
+# Policy: without a bound any time is in time on a machine that is busy enough, and the promise would be none. Measured 2.5-3.6
+# with other work on both cores; a machine more than twice as busy as that holds no promise, and its failure says so.
+MOST = 8.0
 
 
 def slowness() -> float:
@@ -25,9 +28,12 @@ def slowness() -> float:
     return max(1.0, (time.monotonic() - begun) / TIMES / WORK_S)
 
 
-def in_time(took_s: float, limit_s: float, *, after_s: float = 0.0) -> bool:
-    """Return whether it took no longer than promised: `after_s`, which no load changes, and the limit as far as work goes."""
-    return took_s < after_s + limit_s or took_s < after_s + limit_s * slowness()
+def in_time(took_s: float, limit_s: float, *, after_s: float = 0.0, slower: Callable[[], float] = slowness) -> bool:
+    """Return whether it took no longer than promised: `after_s`, which no load changes, and the limit as far as work goes.
+
+    The limit stretches with the machine's own work, up to `MOST` times.
+    """
+    return took_s < after_s + limit_s or took_s < after_s + limit_s * min(slower(), MOST)
 
 
 @contextmanager

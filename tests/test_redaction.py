@@ -8,6 +8,7 @@ from gpudoctor.codec import dumps, load_snapshot, snapshot_to_builtins
 from gpudoctor.model.gpu import Gpu, GpuProcess
 from gpudoctor.model.machine import Host, Kernel, Scheduler, Storage, XidEvent
 from gpudoctor.model.missing import Missing
+from gpudoctor.model.observed import Log, LogEvent
 from gpudoctor.model.snapshot import Snapshot
 from gpudoctor.model.software import Library, Python, TensorFlow
 from gpudoctor.redaction import redact, rewriter, rewriter_of_this_machine
@@ -105,6 +106,18 @@ def test_a_user_named_like_a_word_of_the_model_does_not_take_the_word_along() ->
     assert (done.tensorflow.origin, done.tensorflow.path) == ("source", "/home/<user>/tf")
     assert (done.env or {})["NOTE"] == "run by <user>"
     assert load_snapshot(dumps(snapshot_to_builtins(done)).encode()) == done
+
+
+@pytest.mark.parametrize("name", ["slurm", "compute", "gpu", "GPU", "ok", "root", "x", "node[01-04],gpu7"])
+@pytest.mark.parametrize("variable", ["SLURM_JOB_USER", "USER", "HOSTNAME", "SLURM_JOB_NODELIST"])
+def test_whatever_the_user_or_the_host_is_called_its_variable_does_not_tell_it(variable: str, name: str) -> None:
+    said = LogEvent(kind="variable", values={"name": variable, "value": name})
+    snapshot = Snapshot(env={variable: name, "CUDA_VISIBLE_DEVICES": "0"}, log=Log(events=(said,)))
+    done = redact(snapshot, rewrite=rewriter(home="", user="", host=""))
+    mask = "<user>" if "USER" in variable else "<host>"
+    assert done.env == {variable: mask, "CUDA_VISIBLE_DEVICES": "0"}
+    assert done.log is not None
+    assert done.log.events[0].values == {"name": variable, "value": mask}
 
 
 def test_a_user_without_a_home_is_no_error(monkeypatch: pytest.MonkeyPatch) -> None:
