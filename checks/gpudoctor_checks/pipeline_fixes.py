@@ -11,6 +11,10 @@ from gpudoctor.sdk import Change, Fix, Pipeline, Stage
 from gpudoctor_checks.recorded import diff, estimate, with_argument, with_call
 
 AUTOTUNE = "num_parallel_calls=tf.data.AUTOTUNE"
+WORKERS = {
+    "worker_threads": ("Worker threads", "workers=os.cpu_count()"),
+    "worker_processes": ("Worker processes", "workers=os.cpu_count(), use_multiprocessing=True"),
+}
 COLUMN = 42  # what a fix's title may take in the report
 
 
@@ -39,18 +43,22 @@ def _fix(change: Change, stage: Stage, below: Sequence[Stage]) -> Fix:
 
 
 def function_of(stage: Stage) -> str:
-    """Return the name of the stage's function as its definition has it, f where it is not known."""
-    return stage.callee.rpartition(".")[2].strip("<>") or "f"
+    """Return the name of the stage's function as its definition has it, f where it is not known; of a Sequence its class."""
+    owner, _, name = stage.callee.rpartition(".")
+    return (owner if name.startswith("__") else name).strip("<>") or "f"
 
 
 def _words(kind: str, stage: Stage, *, shuffled: bool) -> tuple[str, str, float]:
     """Return title, diff and minutes."""
     name = function_of(stage)
     if kind == "tf_ops":
-        return f"{name[:16]}() in TF ops, parallel map", _in_tf_ops(name, stage), 60.0
+        whose = "Keras's generator" if stage.made_by == "library" else f"{name[:16]}()"
+        return f"{whose} in TF ops, parallel map", _in_tf_ops(name, stage), 60.0
     if kind == "parallel_map":
         parallel = with_argument(stage.snippet, "map", AUTOTUNE) or f"ds = ds.map({name}, {AUTOTUNE})"
         return "Parallel map", diff(stage.snippet, parallel), 2.0
+    if kind in WORKERS:
+        return WORKERS[kind][0], _workers(name, stage, WORKERS[kind][1]), 5.0
     if kind == "parallel_reads":
         reads = f"ds = files.interleave(tf.data.TFRecordDataset, {AUTOTUNE})"
         return "Read several files side by side", diff(stage.snippet, reads), 15.0
@@ -61,9 +69,18 @@ def _words(kind: str, stage: Stage, *, shuffled: bool) -> tuple[str, str, float]
     return "cache(), if nothing in it is random", diff("", added, *moved), 2.0
 
 
+def _workers(name: str, stage: Stage, asked: str) -> str:
+    """Return the diff that asks for workers where that Keras takes it."""
+    if stage.method == "Sequence":  # Keras 2: of fit
+        return diff(stage.snippet, with_argument(stage.snippet, "fit", asked) or f"model.fit(..., {asked})")
+    if stage.made_by == "user":
+        return f"  # in {name}.__init__():\n+ super().__init__({asked})"
+    return diff("", *(f"data.{each}  # of what fit is given" for each in asked.replace("=", " = ").split(", ")))
+
+
 def _in_tf_ops(name: str, stage: Stage) -> str:
     """Return the diff for a function that has to be written anew, and say so: a name that is nowhere is no fix."""
-    if stage.python == "generator":
+    if stage.python in {"generator", "sequence"}:
         return diff(
             stage.snippet,
             "# items, load_tf: yours to write: what it reads one by one, and one of it with tf.* ops",

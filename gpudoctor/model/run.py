@@ -79,7 +79,7 @@ class Stage:
     `cost_s`: own wall time for one element; `visits`: elements for one batch; `batch_s`: what it adds to a batch, with its
     parallelism. `python`: its function holds the GIL (python function, generator, sequence: Keras's). `made_by`: user, tensorflow
     (injected or made parallel by itself) or library. `parallel_asked`: the user's call names num_parallel_calls; of a
-    sequence, worker processes.
+    sequence, workers.
     """
 
     name: str

@@ -35,7 +35,9 @@ BuildOrigin = Literal["official_wheel", "conda", "ngc", "source", "unknown"]
 LibraryOrigin = Literal["wheel", "system", "conda", "ld_library_path", "driver", "toolkit"]
 
 RunOutcome = Literal["running", "ended", "cut_short"]
-ChangeKind = Literal["tf_ops", "parallel_map", "prefetch", "cache", "parallel_reads", "perfect"]
+ChangeKind = Literal[
+    "tf_ops", "parallel_map", "worker_threads", "worker_processes", "prefetch", "cache", "parallel_reads", "perfect"
+]
 # What a check may say of a text alone: what it finds; a suspicion that only a run decides; nothing, for it goes by a date
 OfText = Literal["finding", "suspicion", "nothing"]
 FactGroup = Literal["machine", "library", "stack", "variable", "package"]  # stack: the packages TensorFlow is made of

@@ -137,7 +137,7 @@ def _as_asked(session: Session, iterator: IteratorRecord, read: Read, why: str) 
     stages = tuple(
         Stage(
             name=each.method,
-            method=each.method,
+            method=_method(each),
             file=each.file,
             line=each.line,
             callee=each.callee,
@@ -145,7 +145,7 @@ def _as_asked(session: Session, iterator: IteratorRecord, read: Read, why: str) 
             callee_line=each.python_line or each.callee_line,
             made_by=_maker(each, iterator),
             python=_python("Generator" if each.method == "from_generator" else "", each),
-            parallel_asked=bool(PARALLEL & each.arguments.keys()),
+            parallel_asked=_parallel_asked(each),
             snippet=read(each.file, each.line),
         )
         for each in chain
@@ -243,13 +243,13 @@ def _take(sites: list[CallSite], name: str) -> list[CallSite]:
 def _stage(node: PipelineNode, sites: Sequence[CallSite], batches: float, iterator: IteratorRecord) -> Stage:
     name = base_name(node.name)
     site = next((each for each in sites if each.method in {"map", "from_generator"}), sites[0] if sites else None)
-    asked = any(PARALLEL & each.arguments.keys() for each in sites if each.method in {"map", "interleave"})
+    asked = any(_parallel_asked(each) for each in sites)
     parallelism, tunable = node.parameters.get("parallelism", (1.0, False))
     cost = 0.0 if name in NO_COST or node.num_elements < 1 else node.processing_s / node.num_elements
     visits = node.num_elements / batches
     return Stage(
         name=node.name,
-        method=site.method if site is not None else "",
+        method=_method(site) if site is not None else "",
         file=site.file if site is not None else "",
         line=site.line if site is not None else 0,
         callee=site.callee if site is not None else "",
@@ -269,17 +269,31 @@ def _stage(node: PipelineNode, sites: Sequence[CallSite], batches: float, iterat
     )
 
 
+def _parallel_asked(site: CallSite) -> bool:
+    """Return whether the user asked for calls side by side: of a map or interleave, or workers for a Sequence."""
+    if "sequence" in site.arguments:
+        return float(site.arguments.get("workers") or 0) > 1 or bool(site.arguments.get("use_multiprocessing"))
+    return site.method in {"map", "interleave"} and bool(PARALLEL & site.arguments.keys())
+
+
+def _method(site: CallSite) -> str:
+    """Return the method of Dataset, or the class of Keras's for whose objects Keras called it."""
+    return str(site.arguments.get("sequence", site.method))
+
+
 def _maker(site: CallSite | None, iterator: IteratorRecord) -> str:
     if site is None:
         return "tensorflow"
     ours = "site-packages" in site.callee_file or "dist-packages" in site.callee_file
+    if site.method == "from_generator" and site.callee_file and not ours:
+        return "user"  # Keras asked for it, of what the user's own code makes
     keras = iterator.label != "loop" and (site.file, site.line) == (iterator.file, iterator.line)
     return "library" if ours or keras else "user"
 
 
 def _python(name: str, site: CallSite | None) -> str:
     if name == "Generator":
-        return "generator"
+        return "sequence" if site is not None and "sequence" in site.arguments else "generator"
     return "python function" if site is not None and site.python_function and name != "FlatMap" else ""
 
 

@@ -31,6 +31,7 @@ def parallel_map(**machine: Any) -> Change:
         MachineOverTime(**given),
         make_settings(),
         1,
+        lines=None,
     )
     return next(each for each in found.changes if each.kind == "parallel_map")
 

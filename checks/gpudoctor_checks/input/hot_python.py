@@ -2,7 +2,8 @@
 
 What it does
     Samples the stacks of the Python threads and adds up where your code spends the time: in the loop itself between the
-    steps, or in a function that tf.data calls back (numpy_function, py_function). It names the lines.
+    steps, or in a function that is called for its input: by tf.data (numpy_function, py_function), or by Keras (the
+    __getitem__ of a PyDataset or Sequence). It names the lines.
 
 Why it matters
     NumPy and Python work on one core under one lock while the device waits. In the loop each second of it is added to the
@@ -11,7 +12,7 @@ Why it matters
 
 How to fix
     In a map: write the function with tf.* ops and map it with num_parallel_calls=tf.data.AUTOTUNE; or batch first and call
-    it once for each batch. In a loop: move the work
+    it once for each batch. In a PyDataset: workers, threads for NumPy, processes for Python. In a loop: move the work
     into tf.data, into the tf.function, or out of the loop. Work that is the same every epoch: do it once.
 """
 
@@ -34,10 +35,11 @@ from gpudoctor.sdk import (
     check,
 )
 from gpudoctor_checks.batch_first import WORK, batch_first, calls_of, evidence
-from gpudoctor_checks.pipeline_fixes import pipeline_fixes
+from gpudoctor_checks.pipeline_fixes import WORKERS, pipeline_fixes
 from gpudoctor_checks.recorded import at, bound, diff, hottest_lines, known_share, percent, place, weigh_run
 
 SURE = 0.85
+CALLED = frozenset({"python function", "sequence"})  # a function of the user's, called for each example or each batch
 MOSTLY = 0.5  # policy: what is most of a function's time names its cause
 
 
@@ -91,8 +93,8 @@ def _in_the_pipeline(
             *((evidence(calls),) if calls is not None and dear else ()),
             *hottest_lines(called),
         ),
-        location=place(slowest.file, slowest.line, slowest.snippet) or own,
-        fixes=(*once, *pipeline_fixes(pipeline, "tf_ops")),
+        location=own if slowest.python == "sequence" else place(slowest.file, slowest.line, slowest.snippet) or own,
+        fixes=(*once, *pipeline_fixes(pipeline, "tf_ops", *WORKERS)),
         share=share,
     )
 
@@ -107,7 +109,7 @@ def _is_work(line: HotLine, steps: StepTimes) -> bool:
 def _called_back(lines: HotLines, steps: StepTimes, pipeline: Pipeline | None) -> tuple[HotLine, ...]:
     """Return the lines of a mapped Python function, where steps wait for it and it works rather than waits."""
     slowest = pipeline.slowest if pipeline is not None else None
-    if steps.input_class != "highly" or slowest is None or slowest.python != "python function":
+    if steps.input_class != "highly" or slowest is None or slowest.python not in CALLED:
         return ()
     work = lines.hottest("pipeline", "numpy", "python")
     everything = lines.total("pipeline", *WORK)

@@ -7,7 +7,7 @@ import threading
 import weakref
 from typing import Any
 
-from . import core, hidden, places
+from . import core, feeders, hidden, places
 
 METHODS = [
     "apply",
@@ -134,13 +134,16 @@ def _tell(dataset: Any, site: dict[str, Any], source: Any, args: Any, kwargs: di
     if callee is not None:
         name, callee_file, callee_line = places.of_function(callee)
         site.update(callee=name, callee_file=callee_file, callee_line=callee_line)
+        if site["method"] == "from_generator" and places.kind_of(callee_file) != places.USER:
+            site.update(feeders.behind(callee))
+    more = {name: site.pop(name) for name in feeders.TOLD if name in site}
     core.emit(
         "call_sites",
         site=number,
         file=file,
         line=line,
         function=function,
-        arguments=_plain(args, kwargs),
+        arguments={**_plain(args, kwargs), **more},
         inputs=inputs,
         **site,
     )
