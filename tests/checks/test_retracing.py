@@ -51,6 +51,34 @@ def test_other_shapes_get_the_advice_for_shapes() -> None:
     assert "drop_remainder" in finding.fixes[0].text
 
 
+def test_other_lengths_get_a_graph_that_takes_them_not_the_advice_for_a_last_batch() -> None:
+    before, after = (f"TensorSpec(shape={shape}, dtype=tf.int32, name=None)" for shape in ("(32, 58)", "(24, 55)"))
+    (finding,) = judge(retraced, ran(tracings=traced(9, 5.0, reason=f"x: {before} -> {after}"))).findings
+    assert "reduce_retracing=True" in finding.fixes[0].text
+    assert "drop_remainder" not in finding.fixes[0].text
+    assert str(finding.evidence[-1].value) == "9x, x: int32(32, 58) -> int32(24, 55)"
+
+
+def test_a_change_that_was_seen_is_told_before_one_that_nothing_explains() -> None:
+    unexplained, seen = "same types: a captured value or the scope differs", "k: Literal[1] -> Literal[2]"
+    each = Tracing(name="step", file=SCRIPT, line=24, count=9, total_s=5.0, reasons=(unexplained, seen))
+    (finding,) = judge(retraced, ran(tracings=Tracings(functions=(each,)))).findings
+    assert seen in str(finding.evidence[-1].value)
+    assert "tf.constant" in finding.fixes[0].text
+
+
+def test_where_nothing_of_the_arguments_differs_nobody_is_told_to_change_them() -> None:
+    reason = "same types: a captured value or the scope differs"
+    (finding,) = judge(retraced, ran(tracings=traced(9, 5.0, reason=reason))).findings
+    assert "tf.constant" not in finding.fixes[0].text
+    assert "scope" in finding.fixes[0].title
+
+
+def test_what_would_gain_nothing_is_not_advised() -> None:
+    (finding,) = judge(retraced, ran(tracings=traced(40, 0.1))).findings
+    assert finding.fixes == ()
+
+
 def test_the_time_is_a_share_of_all_the_training_not_of_its_longest_loop() -> None:
     (finding,) = judge(retraced, ran(tracings=replace(traced(40, 6.0), whole_s=60.0))).findings
     assert finding.share == pytest.approx(0.1)

@@ -9,12 +9,13 @@ Why it matters
     in ten calls; after two of them it is silent, while the training goes on losing time.
 
 How to fix
-    Other shapes: drop_remainder=True in batch(), or input_signature with None for the changing dimension. Python numbers:
-    pass tensors. A function made anew: define it once, outside the loop. predict() with odd sizes: pad, or call the model.
+    A last, smaller batch: drop_remainder=True in batch(). Other lengths: @tf.function(reduce_retracing=True), an
+    input_signature with None for the changing dimension, or batches padded to one length. Python numbers: pass tensors. A function made anew: define it once, outside the loop. predict() with odd sizes: pad, or call the model.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from gpudoctor.sdk import (
@@ -35,6 +36,9 @@ SURE = 0.9
 OFTEN = 5  # TensorFlow warns at as many (polymorphic_function.py)
 # XProf's least class for time outside compute; below it the graphs cost memory only
 WORTH = MODERATELY
+NOISE = 0.02  # a smaller share gains less than the noise bar of the ranking, 1.02 times
+CHANGED, SHAPE = " -> ", re.compile(r"shape=\(([^)]*)\)")  # in the agent's words of what differs
+SPEC, SHORT = re.compile(r"TensorSpec\(shape=(\([^)]*\)), dtype=tf\.(\w+), name=\w+\)"), r"\2\1"
 OFTEN_IN_KERAS = 12  # policy: Keras traces each model anew, twice with its step; a cross-validation is no fault
 # what Keras makes for a model: 3 in keras/src/backend/tensorflow/trainer.py, 2 in keras/src/engine/training.py
 KERAS_3 = frozenset({"one_step_on_data", "multi_step_on_iterator", "initialize_variables"})
@@ -65,7 +69,7 @@ def retraced(tracings: Tracings, steps: StepTimes, baseline: Trial | None) -> It
         basis=weight.basis,
         evidence=(*percent("tracing again", share), *_evidence(often)),
         location=place(worst.file, worst.line),
-        fixes=(_fix(worst, share),),
+        fixes=(_fix(worst, share),) if share >= NOISE else (),
         share=share,
     )
 
@@ -76,35 +80,50 @@ def _of_keras(traced: Tracing) -> bool:
 
 def _evidence(often: list[Tracing]) -> Iterator[Evidence]:
     for each in often[:3]:
-        why = each.reasons[0] if each.reasons else "no reason was recorded"
-        yield Evidence(label=f"{each.name} {at(each.file, each.line)}", value=f"{each.count}x, {why}", source="run")
+        why = next((said for said in each.reasons if CHANGED in said), "") or next(
+            iter(each.reasons), "no reason was recorded"
+        )
+        yield Evidence(
+            label=f"{each.name} {at(each.file, each.line)}",
+            value=f"{each.count}x, {SPEC.sub(SHORT, why)}",
+            source="run",
+        )
 
 
 def _fix(worst: Tracing, share: float) -> Fix:
-    shapes = any("TensorSpec" in each or "shape" in each for each in worst.reasons)
-    if worst.rebuilt and not _of_keras(worst) and not worst.users:
-        where = at(worst.file, worst.line)
-        title = f"Have {worst.name[:24]} made once"
-        text = f"  # TensorFlow makes it anew each time that {where} runs:\n  # do that call once, before the loop"
-    elif worst.rebuilt and not _of_keras(worst):
-        title, text = (
-            "Define the function once",
-            f"  # before the loop, not inside it:\n+ {worst.name} = tf.function({worst.name})",
-        )
-    elif worst.rebuilt:
-        title, text = (
+    title, text = _made_once(worst) if worst.rebuilt else _one_signature(worst)
+    gain = bound(share, "nothing is traced twice")
+    return Fix(id="trace-once", title=title, action="diff", text=text, gain=gain, effort_minutes=15)
+
+
+def _made_once(worst: Tracing) -> tuple[str, str]:
+    if _of_keras(worst):
+        return (
             "Build and compile the model once",
             "  # before the loop, not inside it:\n+ model = build(); model.compile(...)",
         )
-    elif shapes:
-        title, text = "One shape for all batches", "- ds.batch(n)\n+ ds.batch(n, drop_remainder=True)"
-    else:
-        title, text = "Pass tensors, not Python values", f"- {worst.name}(step)\n+ {worst.name}(tf.constant(step))"
-    return Fix(
-        id="trace-once",
-        title=title,
-        action="diff",
-        text=text,
-        gain=bound(share, "nothing is traced twice"),
-        effort_minutes=15,
-    )
+    if worst.users:
+        name = worst.name
+        return "Define the function once", f"  # before the loop, not inside it:\n+ {name} = tf.function({name})"
+    where = at(worst.file, worst.line)
+    text = f"  # TensorFlow makes it anew each time that {where} runs:\n  # do that call once, before the loop"
+    return f"Have {worst.name[:24]} made once", text
+
+
+def _one_signature(worst: Tracing) -> tuple[str, str]:
+    """Return what lets one graph serve all calls: for what differed from call to call."""
+    changed = [each for each in worst.reasons if CHANGED in each]
+    if not changed:
+        return "Call it in one scope", f"  # {worst.name}() is called under another device, strategy or graph each time"
+    shapes = [SHAPE.findall(each) for each in changed]
+    if not any(shapes):
+        return "Pass tensors, not Python values", f"- {worst.name}(step)\n+ {worst.name}(tf.constant(step))"
+    if all(before.partition(",")[2] == after.partition(",")[2] for each in shapes for before, after in _pairs(each)):
+        return "One shape for all batches", "- ds.batch(n)\n+ ds.batch(n, drop_remainder=True)"
+    relaxed = "- @tf.function\n+ @tf.function(reduce_retracing=True)"
+    return "One graph for all lengths", f"{relaxed}  # of {worst.name}(); or pad all batches to one length"
+
+
+def _pairs(shapes: list[str]) -> Iterator[tuple[str, str]]:
+    """Yield what each shape was and became: a reason names them in turn."""
+    yield from zip(shapes[::2], shapes[1::2], strict=False)
