@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+import pytest
+
 from gpudoctor.model.run import CallGroup, Calls
 from gpudoctor.testing import judge
 from gpudoctor_checks.compute.calls_in_loop import called
@@ -28,3 +32,20 @@ def test_five_folds_are_no_fault() -> None:
 
 def test_calls_that_take_little_time_are_no_fault() -> None:
     assert judge(called, ran(calls=group("predict", 100, 100, 0.1))).findings == ()
+
+
+def test_calls_from_several_lines_are_one_trouble() -> None:
+    (one,) = group("predict", 30, 30, 0.15).groups
+    calls = Calls(groups=(one, replace(one, line=52, calls=20, share=0.12)), epochs=1, epoch_s=3.0)
+    (finding,) = judge(called, ran(calls=calls)).findings
+    assert "50 times" in finding.summary
+    assert "and 1 more" in finding.summary
+    assert finding.share == pytest.approx(0.27)
+    assert [each.label for each in finding.evidence if "calls," in str(each.value)] == ["train.py:50", "train.py:52"]
+
+
+def test_the_promise_reaches_from_a_part_of_the_fixed_cost_to_all_of_the_calls() -> None:
+    (finding,) = judge(called, ran(calls=group("predict", 100, 100, 0.6))).findings
+    gain = finding.fixes[0].gain
+    assert (gain.low, gain.high) == (pytest.approx(1.25), pytest.approx(2.5))
+    assert "training=False" in finding.fixes[0].text

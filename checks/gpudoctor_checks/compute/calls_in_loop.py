@@ -1,7 +1,7 @@
 """GD614: predict(), fit() or evaluate() was called again and again for little data.
 
 What it does
-    Counts the calls of Keras's methods from each line of your code, the steps that each did, and the time that went there.
+    Counts the calls of Keras's methods from the lines of your code, the steps that each did, and the time that went there.
 
 Why it matters
     A call makes an iterator, calls callbacks and waits for the result: tens of milliseconds before the first batch. For one
@@ -14,10 +14,10 @@ How to fix
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from gpudoctor.sdk import HIGHLY, CallGroup, Calls, Evidence, Finding, Fix, Limits, Severity, Threshold, Trial, check
-from gpudoctor_checks.recorded import at, bound, percent, place, weigh_run
+from gpudoctor_checks.recorded import WHOLE, at, estimate, percent, place, weigh_run
 
 SURE = 0.9
 MANY = Threshold(
@@ -44,39 +44,61 @@ CALL_S = 0.02
     thresholds=(MANY,),
 )
 def called(calls: Calls, limits: Limits, baseline: Trial | None) -> Iterator[Finding]:
-    """Find the line with many short calls that took most time."""
+    """Find the method with many short calls that took most time, from all lines together, and name the lines."""
     short = [each for each in calls.groups if each.calls >= limits.of(MANY) and each.steps / each.calls <= FEW_STEPS]
-    worst = max(short, key=lambda each: each.share, default=None)
-    if worst is None or worst.share < HIGHLY:
+    kinds = {each.kind: [other for other in short if other.kind == each.kind] for each in short}
+    lines = max(kinds.values(), key=_share, default=list[CallGroup]())
+    share = _share(lines)
+    if share < HIGHLY:
         return
+    worst, count, total_s = max(lines, key=lambda each: each.share), _calls(lines), sum(each.total_s for each in lines)
+    more = f" and {len(lines) - 1} more" if len(lines) > 1 else ""
     weight = weigh_run(SURE, baseline)
     yield Finding(
-        summary=f"{worst.kind}() was called {worst.calls} times at {at(worst.file, worst.line)}, for little each time.",
+        summary=f"{worst.kind}() was called {count} times at {at(worst.file, worst.line)}{more}, for little each time.",
         severity=Severity.WARNING,
         confidence=weight.confidence,
         basis=weight.basis,
         evidence=(
-            *percent("time in these calls", worst.share),
-            Evidence(label="steps per call", value=round(worst.steps / worst.calls, 1), source="run"),
-            Evidence(label="one call", value=round(worst.total_s / worst.calls, 5), unit="s", source="run"),
+            *percent("time in these calls", share),
+            Evidence(label="steps per call", value=round(sum(each.steps for each in lines) / count, 1), source="run"),
+            Evidence(label="one call", value=round(total_s / count, 5), unit="s", source="run"),
+            *_lines(lines),
         ),
         location=place(worst.file, worst.line),
-        fixes=(_fix(worst),),
-        share=worst.share,
+        fixes=(_fix(worst.kind, share, total_s / count),),
+        share=share,
     )
 
 
-def _fix(worst: CallGroup) -> Fix:
-    overhead = worst.share * min(1.0, CALL_S / max(1e-9, worst.total_s / worst.calls))
-    if worst.kind == "predict":
-        old, new = "for x in samples: model.predict(x)", "model.predict(np.stack(samples), batch_size=256)"
-    else:
-        old, new = f"for part in parts: model.{worst.kind}(part)", f"model.{worst.kind}(all_parts)"
-    return Fix(
-        id="one-call",
-        title=f"One call of {worst.kind}() for all, not in a loop",
-        action="diff",
-        text=f"- {old}\n+ {new}",
-        gain=bound(overhead, "the fixed cost is paid once"),
-        effort_minutes=15,
+def _share(lines: Sequence[CallGroup]) -> float:
+    return min(1.0, sum(each.share for each in lines))
+
+
+def _calls(lines: Sequence[CallGroup]) -> int:
+    return sum(each.calls for each in lines)
+
+
+def _lines(lines: Sequence[CallGroup]) -> Iterator[Evidence]:
+    """Yield the lines, where there are several."""
+    for each in sorted(lines, key=lambda each: -each.share)[:3] if len(lines) > 1 else ():
+        yield Evidence(
+            label=at(each.file, each.line), value=f"{each.calls} calls, {each.share:.0%} of the time", source="run"
+        )
+
+
+def _fix(kind: str, share: float, call_s: float) -> Fix:
+    overhead = share * min(1.0, CALL_S / max(1e-9, call_s))
+    low, high = (1 / (1 - min(part, WHOLE)) for part in (overhead, share))
+    gain = estimate(low, high, "from a third of the fastest call's fixed cost to all of these calls")
+    if kind != "predict":
+        text = f"- for part in parts: model.{kind}(part)\n+ model.{kind}(all_parts)"
+        title = f"One call of {kind}() for all, not in a loop"
+        return Fix(id="one-call", title=title, action="diff", text=text, gain=gain, effort_minutes=15)
+    text = (
+        "  # once: infer = tf.function(lambda x: model(x, training=False))\n"
+        "- model.predict(x)\n"
+        "+ infer(tf.constant(x))  # or, where all samples are known, one model.predict(np.stack(samples))"
     )
+    title = "Call the model itself, not predict()"
+    return Fix(id="one-call", title=title, action="diff", text=text, gain=gain, effort_minutes=15)
