@@ -15,6 +15,7 @@ from gpudoctor.sdk import (
     HotLine,
     Location,
     Missing,
+    Pipeline,
     Settings,
     StepTimes,
     Tracings,
@@ -126,6 +127,13 @@ def call_span(snippet: str, method: str) -> tuple[int, int]:
         if depth == 0:
             return start, place_
     return 0, 0
+
+
+def costs_from(pipeline: Pipeline) -> str:
+    """Return what tells the costs of a pipeline's stages."""
+    few = pipeline.window_batches
+    known = f"{few} batches in profiler windows" if few else "tf.data's own model"
+    return "call sites" if isinstance(pipeline.batch_s, Missing) else known
 
 
 def diff(old: str, *new: str) -> str:

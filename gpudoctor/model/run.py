@@ -127,7 +127,7 @@ class Pipeline:
     """The input pipeline of the main loop: stages from the output down, and the one that holds the others up.
 
     `batch_s`: time a batch takes, the slowest of the stages that run side by side. `needless`: advice that would bring nothing
-    here.
+    here. `window_batches`: of how many batches in profiler windows the costs are means, 0 where tf.data's own model tells them.
     """
 
     source: str = ""
@@ -140,6 +140,7 @@ class Pipeline:
     changes: tuple[Change, ...] = ()
     needless: tuple[Needless, ...] = ()
     unknown: str = ""
+    window_batches: int = 0
 
     @property
     def slowest(self) -> Stage | None:

@@ -22,6 +22,7 @@ from gpudoctor.model.run import (
     StepTimes,
 )
 from gpudoctor.model.session import Session
+from gpudoctor.profile.seen_pipeline import SeenPipeline
 from gpudoctor.profile.steps import Loop, Stretch, overlap, tracing_times
 
 ENOUGH_STEPS = 20  # TraceML asks as many steady steps before it says "critical"
@@ -35,13 +36,17 @@ HOST_WORK = ("numpy", "python", "io", "wait", "sync", "other")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WindowShare:
-    """What a profiler window showed: input share of its steps, mean step, and whether it holds a device plane."""
+    """What a profiler window showed: input share of its steps, mean step, and whether it holds a device plane.
+
+    `pipeline`: only where tf.data tells no model of its own.
+    """
 
     steps: int
     step_s: float
     input_share: Maybe[float]
     device_plane: bool = False
     device_share: Maybe[float] = Missing("no device plane")
+    pipeline: SeenPipeline | None = None
 
 
 def step_times(

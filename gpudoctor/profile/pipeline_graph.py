@@ -13,6 +13,7 @@ from gpudoctor.model.missing import Missing
 from gpudoctor.model.run import Pipeline, Stage
 from gpudoctor.model.session import CallSite, IteratorRecord, PipelineNode, Session
 from gpudoctor.profile.hot_lines import Read
+from gpudoctor.profile.seen_pipeline import SeenPipeline, nodes_of
 from gpudoctor.profile.steps import Loop
 
 # Node of tf.data's model -> the methods of Dataset that it comes from (tensorflow/core/kernels/data; names as
@@ -55,23 +56,27 @@ NO_COST = frozenset({"Prefetch", "Root"})  # what a prefetch collects is the wai
 PARALLEL = frozenset({"num_parallel_calls", "argument_1"})  # of map; for interleave the second is cycle_length
 AUTOTUNE_OFF = "autotune is off"  # agent/pipeline.py: why an iterator has no model
 ENDED = "the input had ended when tf.data's model was read, and its nodes with it"
+NOT_SEEN = "the profiler windows show nothing of the Python in it"
 WHOLE = 0.5  # policy: an iterator with half the elements of the fullest one has run long enough
 FEWEST = 3  # batches before a cost per batch means something
 
 
-def pipeline(session: Session, loop: Loop, read: Read) -> Pipeline | Missing:
-    """Return the pipeline of the main loop, without the estimates of changes."""
+def pipeline(session: Session, loop: Loop, read: Read, windows: Sequence[SeenPipeline] = ()) -> Pipeline | Missing:
+    """Return the pipeline of the main loop, without the estimates of changes; `windows` where there is no model of it."""
     iterators = _iterators(session, loop)
     if not iterators:
         return Missing("the main loop iterates over no tf.data iterator")
     chosen, nodes = _fullest(session, iterators)
+    seen = _alike(windows, loop) if chosen is None else []
+    if seen:
+        chosen, nodes = _seen(session, iterators, seen, loop)
     if chosen is None:
         why = next((each.unknown for each in iterators if each.unknown), "tf.data's model was not read in time")
         return _as_asked(session, iterators[-1], read, why)
     chain = _chain(session, chosen)
     bare = stages_of(nodes, chain, chosen)
     if _lost_python(chain, bare):
-        return _as_asked(session, chosen, read, ENDED)
+        return _as_asked(session, chosen, read, NOT_SEEN if seen else ENDED)
     stages = tuple(replace(each, snippet=read(each.file, each.line) if each.line else "") for each in bare)
     slowest, batch_s = _slowest(stages)
     return Pipeline(
@@ -82,6 +87,7 @@ def pipeline(session: Session, loop: Loop, read: Read) -> Pipeline | Missing:
         bottleneck=slowest,
         batch_s=batch_s,
         prefetch=_prefetch(stages),
+        window_batches=sum(each.batches for each in seen),
     )
 
 
@@ -122,6 +128,27 @@ def _fullest(session: Session, iterators: Sequence[IteratorRecord]) -> tuple[Ite
     kinds = {each.iterator: len({node.name for node in nodes[each.iterator]}) for each in long}
     chosen = max(long, key=lambda each: kinds[each.iterator])
     return chosen, nodes[chosen.iterator]
+
+
+def _alike(windows: Sequence[SeenPipeline], loop: Loop) -> list[SeenPipeline]:
+    """Return the windows of a loop that show the same stages as its last one."""
+    own = [each for each in windows if (each.process, each.label) == (loop.record.process, loop.record.label)]
+    return [each for each in own if each.stages == own[-1].stages]
+
+
+def _seen(
+    session: Session, iterators: Sequence[IteratorRecord], seen: Sequence[SeenPipeline], loop: Loop
+) -> tuple[IteratorRecord, list[PipelineNode]]:
+    """Return the iterator that windows show: of those made before, the last whose calls explain most of the stages."""
+    made = {each.site: each for each in iterators if each.at <= seen[-1].at} or {each.site: each for each in iterators}
+    batches = loop.steps // len(iterators)
+
+    def explained(each: IteratorRecord) -> int:
+        stages = stages_of(nodes_of(seen, each.iterator, batches), _chain(session, each), each)
+        return sum(bool(stage.method) for stage in stages)
+
+    chosen = max(reversed(made.values()), key=explained)
+    return chosen, nodes_of(seen, chosen.iterator, batches)
 
 
 def _lost_python(chain: Sequence[CallSite], stages: Sequence[Stage]) -> bool:

@@ -130,8 +130,10 @@ class Sums:
             self._element(event, self._by_id.get(call), under_way)
         elif event.name.endswith(PRODUCE):
             under_way.append(_Open(event, None))
-        elif event.name == STARTED and under_way:
-            under_way[-1].calls.append(call)
+        elif event.name == STARTED:
+            making = next((each for each in reversed(under_way) if each.event.name.endswith(PRODUCE)), None)
+            if making is not None:
+                making.calls.append(call)
         elif event.name == DONE:
             self._done.add(call)
         elif event.name == CALLED:

@@ -82,7 +82,7 @@ def _from(sums: Sums, root: Node) -> Iterator[SeenNode]:
             visits=visits,
             cost_s=visits * _element_s(sums, node),
             parallelism=float(_number(stats.get("parallelism"), 1, MOST_PARALLEL)),
-            tunable=stats.get("autotune") == "true",
+            tunable="parallelism" in stats and stats.get("autotune") == "true",  # a prefetch's is its buffer
             buffered=_number(stats.get("buffered_elements"), 0, MOST_PARALLEL),
             element_bytes=whole if batch else _bytes(str(stats.get("shapes", "")), str(stats.get("types", ""))),
         )

@@ -51,14 +51,15 @@ def analyse(session: Session, windows: Sequence[WindowShare] = (), read: Read = 
         session, loop, lines=lines, machine=machine, calls=around, windows=windows, steps_per_execution=many
     )
     times = replace(times, run_s=_duration(session))
-    found = _known(unknown, "pipeline", pipeline(session, loop, read))
+    seen = tuple(each.pipeline for each in windows if each.pipeline is not None)
+    found = _known(unknown, "pipeline", pipeline(session, loop, read, seen))
     return replace(
         run,
         limits=(*run.limits, *_unseen_costs(found, times)),
         steps=times,
         pipeline=None
         if found is None
-        else with_changes(found, times, machine, force, rounds(session, loop, found, around.epochs), lines),
+        else with_changes(found, times, machine, force, rounds(session, loop, found, around.epochs), lines=lines),
         hot_lines=lines,
         settings=force,
         tracings=tracings(session, process),

@@ -9,12 +9,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from gpudoctor.model.missing import Maybe, Missing
 from gpudoctor.model.session import Session
 from gpudoctor.profile.breakdown import WindowShare
 from gpudoctor.profile.record import read_trace
+from gpudoctor.profile.seen_pipeline import seen_pipeline
 from gpudoctor.profile.xplane import Plane, Span, planes
 
 MARKERS = frozenset({"train", "gpudoctor_step"})  # XProf's step marker, as Keras and the TensorFlow guide name it
@@ -29,9 +31,13 @@ FEWEST_FETCHES = 4  # three whole steps
 def window_shares(path: Path, session: Session) -> tuple[WindowShare, ...]:
     """Return what each window of a session file shows; those that cannot be read are left out."""
     found: list[WindowShare] = []
+    without_model = {(each.process, each.label) for each in session.iterators if each.unknown}
     for each in session.windows:
         data = read_trace(path, each.process, each.window) if each.status == "ok" else None
         share = window_share(data) if data else None
+        if share is not None and data and (each.process, each.label) in without_model:
+            seen = seen_pipeline(data, process=each.process, label=each.label, at=each.started_at)
+            share = replace(share, pipeline=seen)
         if share is not None:
             found.append(share)
     return tuple(found)

@@ -37,9 +37,10 @@ from gpudoctor.sdk import (
 from gpudoctor_checks.batch_first import Calls, batch_first, calls_of
 from gpudoctor_checks.batch_first import evidence as per_call
 from gpudoctor_checks.pipeline_fixes import pipeline_fixes
-from gpudoctor_checks.recorded import at, bound, known_share, percent, place, weigh_run
+from gpudoctor_checks.recorded import at, bound, costs_from, known_share, percent, place, weigh_run
 
 SURE = 0.9
+FROM_WINDOWS = 0.85  # policy: the wait is as sure, the stage that makes it is told by a dozen batches
 CAN_CAUSE = 0.5  # policy: a pipeline that takes less than half of the wait for a batch is not what makes it
 
 
@@ -61,7 +62,8 @@ def waiting(
         return
     slowest = pipeline.slowest if pipeline is not None else None
     grave = steps.input_class == "highly" and _can_cause(steps, pipeline)
-    weight = weigh_run(SURE, baseline, steps)
+    few = pipeline is not None and pipeline.window_batches > 0
+    weight = weigh_run(FROM_WINDOWS if few else SURE, baseline, steps)
     calls = _dear_items(steps, pipeline, hot_lines)
     once = batch_first(slowest, calls, steps) if slowest is not None and calls is not None else ()
     most = "at most " if steps.device_plane in {"closed", "not recorded"} else ""
@@ -101,11 +103,10 @@ def _evidence(steps: StepTimes, pipeline: Pipeline | None) -> Iterator[Evidence]
     if not isinstance(steps.step_s, Missing):
         yield Evidence(label="step", value=round(steps.step_s, 6), unit="s", source="run")
     slowest = pipeline.slowest if pipeline is not None else None
-    if slowest is not None:
+    if pipeline is not None and slowest is not None:
         where = f", {at(slowest.file, slowest.line)}" if slowest.line else ""
         cost = f": {slowest.batch_s * 1000:.3g} ms a batch" if slowest.batch_s else " runs Python"
-        source = "tf.data's own model" if slowest.batch_s else "call sites"
-        yield Evidence(label="slowest stage", value=f"{slowest.name}{where}{cost}", source=source)
+        yield Evidence(label="slowest stage", value=f"{slowest.name}{where}{cost}", source=costs_from(pipeline))
     if pipeline is not None and pipeline.unknown:
         yield Evidence(label="tf.data graph", value=pipeline.unknown, source="run")
 

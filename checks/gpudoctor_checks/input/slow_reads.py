@@ -34,7 +34,7 @@ from gpudoctor.sdk import (
     Trial,
     check,
 )
-from gpudoctor_checks.recorded import at, bound, percent, place, weigh_run
+from gpudoctor_checks.recorded import at, bound, costs_from, percent, place, weigh_run
 
 SURE = 0.85
 READERS = ("TFRecord", "TextLine", "FixedLengthRecord")
@@ -74,7 +74,7 @@ def reading(
         basis=weight.basis,
         evidence=(
             *percent("waiting for input", share),
-            *([Evidence(label="slowest stage", value=stage.name, source="tf.data's own model")] if stage else []),
+            *([_slowest(stage, pipeline)] if stage is not None and pipeline is not None else []),
             *(percent("pipeline's Python in file calls", line.share, "sampled stacks") if line is not None else ()),
             *(percent("host waiting for disks", machine.io_wait_share) if machine is not None else ()),
         ),
@@ -82,6 +82,10 @@ def reading(
         fixes=(_copy(share),),
         share=share,
     )
+
+
+def _slowest(stage: Stage, pipeline: Pipeline) -> Evidence:
+    return Evidence(label="slowest stage", value=stage.name, source=costs_from(pipeline))
 
 
 def _reader(pipeline: Pipeline | None) -> Stage | None:
