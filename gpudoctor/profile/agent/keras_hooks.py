@@ -111,6 +111,26 @@ def _hook_calls(kind: type) -> None:
         original = kind.__dict__.get(name)
         if callable(original):
             setattr(kind, name, _counted(original, name))
+    for name in ("fit", "evaluate", "predict"):
+        original = kind.__dict__.get(name)
+        if callable(original):
+            setattr(kind, name, _whole(original, name))
+
+
+def _whole(original: Any, name: str) -> Any:
+    @functools.wraps(original)
+    def call(self: Any, *args: Any, **kwargs: Any) -> Any:
+        if core.process.off:
+            with hidden.unseen:
+                return original(self, *args, **kwargs)
+        entered = phases.enter(name)
+        try:
+            with hidden.unseen:
+                return original(self, *args, **kwargs)
+        finally:
+            core.quietly(functools.partial(phases.leave, entered))
+
+    return hidden.hide(call, original)
 
 
 def _counted(original: Any, name: str) -> Any:
