@@ -203,7 +203,7 @@ STAGES = (
     SeenNode(name="Map", parent=2, visits=8.0, cost_s=MAP_S, element_bytes=80.0),
     SeenNode(name="TensorSlice", parent=3, visits=8.0, cost_s=0.0002, element_bytes=80.0),
 )
-TOO_OLD = "NotImplementedError: this TensorFlow has no get_model_proto; 2.18 has"
+TOO_OLD = "before TensorFlow 2.18 only a profiler window tells, and none shows it"
 
 
 def shown(*, label: str = "fit", cost_s: float = MAP_S, batches: int = 10) -> WindowShare:

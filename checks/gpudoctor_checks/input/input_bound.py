@@ -107,6 +107,8 @@ def _evidence(steps: StepTimes, pipeline: Pipeline | None) -> Iterator[Evidence]
         where = f", {at(slowest.file, slowest.line)}" if slowest.line else ""
         cost = f": {slowest.batch_s * 1000:.3g} ms a batch" if slowest.batch_s else " runs Python"
         yield Evidence(label="slowest stage", value=f"{slowest.name}{where}{cost}", source=costs_from(pipeline))
+    if pipeline is not None and pipeline.window_batches:
+        yield Evidence(label="seen in", value=costs_from(pipeline), source="run")
     if pipeline is not None and pipeline.unknown:
         yield Evidence(label="tf.data graph", value=pipeline.unknown, source="run")
 

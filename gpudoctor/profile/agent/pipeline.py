@@ -17,6 +17,11 @@ from .tables import tensorflow_module
 MOST_ITERATORS = 500
 POLL_EVERY_BEATS = 2  # a poll costs 0.12-0.25 ms (measured)
 AUTOTUNE_OFF = "NotFoundError"  # Keras switches it off for PyDataset with workers
+TOO_OLD = "before TensorFlow 2.18 only a profiler window tells, and none shows it"
+
+
+class TooOldError(Exception):
+    """TensorFlow has no get_model_proto here; 2.18 has."""
 
 
 class Watched:
@@ -104,13 +109,14 @@ def _reader() -> Any:
 
 
 def _too_old(_: Any) -> Any:
-    raise NotImplementedError("this TensorFlow has no get_model_proto; 2.18 has")
+    raise TooOldError
 
 
 def _note(watched: Watched, error: Exception) -> None:
     watched.silent = True
     autotune = type(error).__name__ == AUTOTUNE_OFF
     why = "autotune is off for this iterator" if autotune else f"{type(error).__name__}: {str(error)[:200]}"
+    why = TOO_OLD if isinstance(error, TooOldError) else why
     core.emit("iterators", iterator=watched.number, unknown=why)
 
 

@@ -173,7 +173,8 @@ def pipeline_title(run: Run) -> str:
     found = run.pipeline
     if found is None or isinstance(found.batch_s, Missing):
         return ""
-    return f"a batch takes {figures.duration(found.batch_s)}, prefetch: {found.prefetch}"
+    few = f" ({found.window_batches} seen)" if found.window_batches else ""
+    return f"a batch takes {figures.duration(found.batch_s)}{few}, prefetch: {found.prefetch}"
 
 
 def pipeline_lines(run: Run, width: int, height: int) -> list[Line]:
