@@ -8,7 +8,7 @@ import keras
 from parts import compiled, convolutions, images
 
 folder = pathlib.Path(tempfile.mkdtemp())
-x, y = images(1536)
+x, y = images(6144)
 callbacks = [
     keras.callbacks.ModelCheckpoint(folder / "best.weights.h5", save_weights_only=True, monitor="loss"),
     keras.callbacks.CSVLogger(folder / "log.csv"),
