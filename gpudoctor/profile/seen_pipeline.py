@@ -1,7 +1,8 @@
 """The tf.data pipeline as a profiler window shows it: for TensorFlow before 2.18, which has no `get_model_proto`.
 
-A window holds a dozen batches where the model has all of them: costs are means of few. What it knows of each stage is what
-the model knows, injected prefetches and tuned parallelism included.
+It shows what the model knows of each stage, injected prefetches and tuned parallelism included, but of a dozen batches where
+the model has all: costs are means of few. They are wall time, the passage through an executor and what profiling adds included.
+Measured (2.21, both in one run): 15.7 ms where the model says 15.5 of calls of 4 ms, 2.5 times the model's of calls of 0.1 ms.
 """
 
 from __future__ import annotations
