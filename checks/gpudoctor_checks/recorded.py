@@ -9,6 +9,7 @@ from collections.abc import Iterator
 
 from gpudoctor.sdk import (
     BROKEN,
+    MODERATELY,
     Evidence,
     Gain,
     Grade,
@@ -17,6 +18,7 @@ from gpudoctor.sdk import (
     Missing,
     Pipeline,
     Settings,
+    StepPart,
     StepTimes,
     Tracings,
     Trial,
@@ -27,6 +29,10 @@ TRUST_LEFT_WHERE_BROKEN = 0.8  # policy, as for all remarks about pace: what bro
 DOUBT_LEFT_WHERE_SOUND = 0.8  # policy: the probe trains here, so the script itself is left as the reason
 CLOSED = frozenset({"closed", "not recorded"})
 CLOSED_AT_MOST = 0.6  # policy: without a device plane the wait is an upper bound
+EAGER = frozenset({"eager", "gradient", "update"})  # kinds of loops whose steps may be without a graph
+TRAINS = frozenset(
+    {"gradient", "update"}
+)  # parts of a step: outside of a function they are called operation by operation
 WHOLE = 0.98  # a share above it bounds nothing: 50 times faster is not a promise to make
 
 
@@ -96,10 +102,19 @@ def on_gpu(settings: Settings | None) -> bool:
 
 
 def loop_without_graph(steps: StepTimes, tracings: Tracings | None) -> bool | None:
-    """Return whether a loop of the user's own ran operation by operation, None where tracings were not recorded."""
-    if steps.label != "loop" or steps.kind != "eager":
+    """Return whether a loop of the user's own ran operation by operation, None where that is not known."""
+    if steps.label != "loop" or steps.kind not in EAGER:
         return False
+    if any(each.kind in TRAINS for each in steps.parts):
+        return not any(each.kind == "function" for each in steps.parts)
     return None if tracings is None else not tracings.functions
+
+
+def outside_graph(steps: StepTimes) -> tuple[StepPart, ...]:
+    """Return the gradients and updates that Python calls outside of a graph, in steps of which another part is in one."""
+    if steps.label != "loop" or not any(each.kind == "function" for each in steps.parts):
+        return ()
+    return tuple(each for each in steps.parts if each.kind in TRAINS and each.share >= MODERATELY)
 
 
 def with_argument(snippet: str, method: str, argument: str) -> str:

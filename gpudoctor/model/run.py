@@ -20,6 +20,7 @@ ON_PROFILED = " on the profiled steps"  # not on the steady ones, which the pipe
 Value = str | int | float | bool | tuple[str, ...]
 # XProf's classes of input-bound (openxla/xprof, op_stats_to_input_pipeline_analysis.cc), as shares of step time.
 MODERATELY, HIGHLY = 0.05, 0.20
+UNFETCHED = frozenset({"call", "function", "gradient", "update"})  # kinds of steps that fetch nothing from tf.data
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,6 +40,22 @@ class Breakdown:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class StepPart:
+    """What a loop of the user's own calls outside of all graphs in its steps, and the share of its time that goes there.
+
+    `kind`: function (a tf.function; `holds`: "gradient", "update" are inside), tape (work that a tape records), gradient, update.
+    """
+
+    kind: str
+    name: str = ""
+    file: str = ""
+    line: int = 0
+    holds: tuple[str, ...] = ()
+    per_step: float = 1.0
+    share: float = 0.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class StepTimes:
     """The steady steps of the loop in which the run spent most of its time.
 
@@ -46,7 +63,9 @@ class StepTimes:
     apart. `input_class`: not | moderately | highly | unknown. `methods`: stamps, window, or both; `agree` tells whether the
     two give one answer, `window_input_share` and `stamped_input_share`: the stamps' of all steady steps, or with
     `agree_elsewhere` of the profiled ones alone, which the pipeline served at another pace. `device_plane`: seen | closed |
-    not recorded | no device. `confidence` (0-1) of the shares, `basis`.
+    not recorded | no device. `confidence` (0-1) of the shares, `basis`. Where no step fetches from tf.data (`kind` call, function,
+    gradient, update) the two tell of the user's own Python between TensorFlow's calls: `window_host_share`, `stamped_host_share`.
+    `parts` of a loop of the user's own are called outside of all graphs.
     """
 
     label: str
@@ -62,6 +81,8 @@ class StepTimes:
     methods: tuple[str, ...] = ()
     window_input_share: Maybe[float] = UNSEEN
     stamped_input_share: Maybe[float] = UNSEEN
+    window_host_share: Maybe[float] = UNSEEN
+    stamped_host_share: Maybe[float] = UNSEEN
     agree: Maybe[bool] = UNSEEN
     agree_elsewhere: bool = False
     device_plane: str = "not recorded"
@@ -70,6 +91,7 @@ class StepTimes:
     steps_per_execution: int = 1
     loop_s: float = 0.0
     run_s: float = 0.0
+    parts: tuple[StepPart, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -52,7 +52,9 @@ class LoopRecord:
 
     `label`: fit, evaluate, predict, train_on_batch, test_on_batch, predict_on_batch, or loop (the user's own).
     `kind`: graph (stamps in a traced function), scan (`for x in dataset` inside a tf.function), eager (timed in Python),
-    call (a Keras `*_on_batch` call, timed in Python: it has no input wait, `inside_s` is the time in the calls).
+    call (a Keras `*_on_batch` call, timed in Python: it has no input wait, `inside_s` is the time in the calls), and function,
+    gradient or update: a part of a step (`StepPartRecord`, "part 3" in `graph`) that trains and fetches nothing from tf.data; one
+    loop may have several. Their `inside_s` is the time in all parts that the loop's thread has called.
     Loops of one `graph` and `label` with `replica` > 0 count the same steps as replica 0: take one. Several loops with the
     same `graph` and `replica` 0 (`steps_per_execution` > 1: first fetch, and fetches in the inner loop) add up.
     `overlaps`: fetches may run beside compute, so that `wait_s` is not usable; counts are.
@@ -77,7 +79,7 @@ class StepSample:
 
     `count` batches; `wait_s` seconds spent in fetching them; `end_sum_s` the sum over all batches of (end of fetch -
     `made_at` of the loop), so that between two samples the mean moment of a fetch is the difference of `end_sum_s` over that
-    of `count`: slopes of these give step times without the error of the reading moment. `inside_s`: kind call only.
+    of `count`: slopes of these give step times without the error of the reading moment. `inside_s`: of calls and parts only.
     """
 
     process: str
@@ -87,6 +89,28 @@ class StepSample:
     wait_s: Maybe[float] = NOT_RECORDED
     end_sum_s: Maybe[float] = NOT_RECORDED
     inside_s: Maybe[float] = NOT_RECORDED
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StepPartRecord:
+    """What one place in the user's code calls outside of all graphs, in a loop of its own. Counts and sums only grow.
+
+    `kind`: function (a tf.function), tape (what runs under a `GradientTape`, without the other parts in it), gradient
+    (`GradientTape.gradient`), update (an optimizer's). `holds`: of a function what was traced in it, "gradient update". `fed`:
+    calls with a fetch from tf.data between them and the one before. `inside_s` is without the first call, which traces.
+    """
+
+    process: str
+    part: int
+    kind: str = "function"
+    name: str = ""
+    file: str = ""
+    line: int = 0
+    function: str = ""
+    holds: str = ""
+    calls: int = 0
+    fed: int = 0
+    inside_s: float = 0.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -363,6 +387,7 @@ class Session:
     processes: tuple[ProcessRecord, ...] = ()
     loops: tuple[LoopRecord, ...] = ()
     steps: tuple[StepSample, ...] = ()
+    step_parts: tuple[StepPartRecord, ...] = ()
     phases: tuple[PhaseRecord, ...] = ()
     traces: tuple[TraceRecord, ...] = ()
     settings: tuple[Setting, ...] = ()

@@ -11,7 +11,7 @@ from gpudoctor.diagnose.ranking import together
 from gpudoctor.model.finding import Finding, Grade, Severity
 from gpudoctor.model.missing import Missing
 from gpudoctor.model.report import Report
-from gpudoctor.model.run import HIGHLY, MODERATELY, ON_PROFILED, GpuOverTime, Run, StepTimes
+from gpudoctor.model.run import HIGHLY, MODERATELY, ON_PROFILED, UNFETCHED, GpuOverTime, Run, StepTimes
 from gpudoctor.present import figures, findings
 from gpudoctor.present.findings import FULL, NUMBER, Columns
 from gpudoctor.present.headers import target_line
@@ -114,7 +114,9 @@ def _verdict(report: Report, run: Run, style: Style) -> Iterator[str]:
         return
     share, step = times.shares.input, times.step_s
     length = "step" if isinstance(step, Missing) else f"{figures.duration(step)}/step"
-    if isinstance(share, Missing):
+    if isinstance(share, Missing) and times.kind in UNFETCHED and not isinstance(times.shares.host, Missing):
+        yield from _between(times.shares.host, length, style)
+    elif isinstance(share, Missing):
         yield from _wrapped(f"INPUT UNKNOWN of {length}: {share.reason}")
     else:
         most = "at most " if times.device_plane in {"closed", "not recorded"} else ""
@@ -125,6 +127,13 @@ def _verdict(report: Report, run: Run, style: Style) -> Iterator[str]:
     yield from _wrapped(f"{_methods(times)}; device plane: {times.device_plane}", "  ")
     for gpu in (run.machine.held(run.settings) if run.machine is not None else ())[:2]:
         yield from _wrapped(_gpu(gpu), "  ")
+
+
+def _between(host: float, length: str, style: Style) -> Iterator[str]:
+    """Yield the verdict on steps that fetch nothing from tf.data: what they would wait for is made by the loop itself."""
+    bound = "HOST-BOUND" if host >= HIGHLY else "NOT HOST-BOUND"
+    yield style.bold(shorten(f"{bound}: {host:.0%} of {length} is your own Python between the calls", WIDTH))
+    yield "  of TensorFlow: batches are made there, none is fetched from tf.data"
 
 
 def _bars(times: StepTimes) -> Iterator[str]:
@@ -153,7 +162,9 @@ def _bar_line(known: Sequence[tuple[str, float]], step_s: float, full: int) -> s
 
 def _methods(times: StepTimes) -> str:
     """Return whether the two methods agree, with the two figures that were held against each other."""
-    stamped, window = times.stamped_input_share, times.window_input_share
+    called = times.kind in UNFETCHED
+    stamped = times.stamped_host_share if called else times.stamped_input_share
+    window = times.window_host_share if called else times.window_input_share
     if isinstance(times.agree, Missing) or isinstance(window, Missing) or isinstance(stamped, Missing):
         why = f", no window: {window.reason}" if isinstance(window, Missing) and "stamps" in times.methods else ""
         return f"one method only ({', '.join(times.methods) or 'none'}{why})"
@@ -205,7 +216,7 @@ def _also(report: Report, style: Style, limit: int) -> Iterator[str]:
 
 
 def _fixes(report: Report, run: Run, style: Style, limit: int) -> Iterator[str]:
-    bound = _perfect(run)
+    bound = _perfect(report, run)
     if not report.fixes and not bound:
         return
     if report.fixes:
@@ -236,12 +247,13 @@ def _bound(words: str, speedup: float) -> str:
     return f"{'':<{NUMBER}}{words:<{COLUMNS.title + 1}}<= {speedup:.2g}x bound"
 
 
-def _perfect(run: Run) -> list[str]:
-    """Return the bound of the input pipeline, where steps wait for it at all."""
+def _perfect(report: Report, run: Run) -> list[str]:
+    """Return the bound of the input pipeline, where steps wait for it at all, and no fix of it relieves the rest, too."""
     if run.pipeline is None or run.steps is None or run.steps.input_class not in {"highly", "moderately"}:
         return []
     perfect = next((each for each in run.pipeline.changes if each.kind == "perfect"), None)
-    if perfect is None:
+    highest = max((each.gain.high or 0.0 for each in report.fixes if each.id.startswith("pipeline-")), default=0.0)
+    if perfect is None or round(perfect.high, 2) < highest:
         return []
     return [_bound("a perfect input pipeline:", perfect.high)]
 

@@ -14,6 +14,7 @@ from gpudoctor.model.run import (
     HIGHLY,
     MODERATELY,
     ON_PROFILED,
+    UNFETCHED,
     Breakdown,
     Calls,
     HotLine,
@@ -22,6 +23,7 @@ from gpudoctor.model.run import (
     StepTimes,
 )
 from gpudoctor.model.session import Session
+from gpudoctor.profile.between import host_share, outside, step_parts
 from gpudoctor.profile.seen_pipeline import SeenPipeline
 from gpudoctor.profile.steps import Loop, Stretch, overlap, tracing_times
 
@@ -31,6 +33,8 @@ TWO_METHODS, ONE_METHOD, NO_DEVICE_PLANE, DISAGREE, FEW_STEPS = 0.95, 0.85, 0.6,
 AGREE_WITHIN = 0.10  # measured: two honest methods differ by up to 8 points at 20 ms steps
 BETWEEN_EPOCHS = ("on_epoch", "on_train_begin", "on_train_end", "on_test")
 FLOOR = 0.02  # less than this share of a step resolves nothing
+NO_FETCH = Missing("the loop fetches nothing from TensorFlow: its input is made in Python")
+FETCHES = Missing("the steps fetch their input from TensorFlow")
 HOST_WORK = ("numpy", "python", "io", "wait", "sync", "other")
 
 
@@ -38,7 +42,8 @@ HOST_WORK = ("numpy", "python", "io", "wait", "sync", "other")
 class WindowShare:
     """What a profiler window showed: input share of its steps, mean step, and whether it holds a device plane.
 
-    `pipeline`: only where tf.data tells no model of its own.
+    `outside_share`: of the time from the first marked call to the last, what lies outside of TensorFlow. `pipeline`: only where
+    tf.data tells no model of its own.
     """
 
     steps: int
@@ -46,6 +51,7 @@ class WindowShare:
     input_share: Maybe[float]
     device_plane: bool = False
     device_share: Maybe[float] = Missing("no device plane")
+    outside_share: Maybe[float] = Missing("no call is marked in the window")
     pipeline: SeenPipeline | None = None
 
 
@@ -62,19 +68,20 @@ def step_times(
     """Return the steady steps with their breakdown."""
     steps, span = sum(each.steps for each in loop.steady), sum(each.span_s for each in loop.steady)
     overlaps = steps_per_execution > 1 or loop.record.overlaps
-    window, plane = _window(windows), _plane(session, windows, machine)
+    called = loop.record.kind in UNFETCHED
+    window, plane = _window(windows, called=called), _plane(session, windows, machine)
     stamped = _stamped(loop.steady, loop, span, overlaps=overlaps)
     device = _device(window, machine, plane)
+    host = host_share(loop, _sampled(lines, calls), seen=lines is not None, device=device)
     shares = _shares(
-        _waiting(_fetching(stamped, loop, window), window, device, plane),
-        device,
-        _traced(session, loop, span),
-        _host(lines, loop, span, calls),
+        _waiting(_fetching(stamped, loop, window), window, device, plane), device, _traced(session, loop, span), host
     )
-    compared = _compared((stamped, _meanwhile(loop, overlaps=overlaps)), window)
-    agree = _agree(compared, window)
-    elsewhere = agree is True and _agree(stamped, window) is not True
-    methods = (*(("stamps",) if not isinstance(stamped, Missing) else ()), *(("window",) if window is not None else ()))
+    own = host if called else stamped
+    seen = Missing("no window") if window is None else window.outside_share if called else window.input_share
+    compared = _compared((own, _meanwhile(loop, overlaps=overlaps)), seen)
+    agree = _agree(compared, seen)
+    elsewhere = agree is True and _agree(own, seen) is not True
+    methods = (*(("stamps",) if not isinstance(own, Missing) else ()), *(("window",) if window is not None else ()))
     confidence, basis = _confidence(methods, agree, elsewhere=elsewhere, plane=plane, steps=steps, apart=loop.apart)
     return StepTimes(
         label=loop.record.label,
@@ -88,8 +95,14 @@ def step_times(
         shares=shares,
         input_class=input_class(shares.input),
         methods=methods,
-        window_input_share=window.input_share if window is not None else _no_window(session, loop),
-        stamped_input_share=compared,
+        window_input_share=NO_FETCH
+        if called
+        else window.input_share
+        if window is not None
+        else _no_window(session, loop),
+        stamped_input_share=NO_FETCH if called else compared,
+        window_host_share=(seen if window is not None else _no_window(session, loop)) if called else FETCHES,
+        stamped_host_share=compared if called else FETCHES,
         agree=agree,
         agree_elsewhere=elsewhere,
         device_plane=plane,
@@ -97,6 +110,7 @@ def step_times(
         basis=basis,
         steps_per_execution=steps_per_execution,
         loop_s=loop.total_s,
+        parts=step_parts(session, loop),
     )
 
 
@@ -107,9 +121,10 @@ def input_class(share: Maybe[float]) -> str:
     return "highly" if share >= HIGHLY else "moderately" if share >= MODERATELY else "not"
 
 
-def _window(windows: Sequence[WindowShare]) -> WindowShare | None:
-    """Return all windows as one; long ones weigh more."""
-    usable = [each for each in windows if each.steps and not isinstance(each.input_share, Missing)]
+def _window(windows: Sequence[WindowShare], *, called: bool) -> WindowShare | None:
+    """Return all windows as one; long ones weigh more. `called`: what counts in them is what lies between the calls."""
+    told = [(each, each.outside_share if called else each.input_share) for each in windows]
+    usable = [each for each, share in told if each.steps and not isinstance(share, Missing)]
     total = sum(each.steps * each.step_s for each in usable)
     if not usable or total <= 0:
         return None
@@ -125,6 +140,7 @@ def _window(windows: Sequence[WindowShare]) -> WindowShare | None:
         input_share=mean([(each, each.input_share) for each in usable]),
         device_plane=any(each.device_plane for each in usable),
         device_share=mean([(each, each.device_share) for each in usable]),
+        outside_share=mean([(each, each.outside_share) for each in usable]),
     )
 
 
@@ -141,11 +157,11 @@ def _plane(session: Session, windows: Sequence[WindowShare], machine: MachineOve
 
 
 def _stamped(stretches: Sequence[Stretch], loop: Loop, span: float, *, overlaps: bool) -> Maybe[float]:
-    if loop.record.kind == "call":
-        outside = _outside(loop, span) if span > 0 else 1.0
-        if outside < MODERATELY:
-            return outside  # whatever makes the batches, it takes no longer than that
-        return Missing("the loop fetches nothing from TensorFlow: its input is made in Python")
+    if loop.record.kind in UNFETCHED:
+        between = outside(stretches)
+        if not isinstance(between, Missing) and between < MODERATELY:
+            return between  # whatever makes the batches, it takes no longer than that
+        return NO_FETCH
     if overlaps:
         return Missing("with steps_per_execution > 1 fetches run beside compute; only a profiler window tells")
     if span <= 0:
@@ -155,10 +171,9 @@ def _stamped(stretches: Sequence[Stretch], loop: Loop, span: float, *, overlaps:
 
 def _meanwhile(loop: Loop, *, overlaps: bool) -> Maybe[float]:
     """Return what the stamps saw during the windows: a pipeline may be slower before or behind them."""
-    span = sum(each.span_s for each in loop.profiled)
-    return (
-        Missing("no window") if loop.record.kind == "call" else _stamped(loop.profiled, loop, span, overlaps=overlaps)
-    )
+    if loop.record.kind in UNFETCHED:
+        return outside(loop.profiled)
+    return _stamped(loop.profiled, loop, sum(each.span_s for each in loop.profiled), overlaps=overlaps)
 
 
 def _fetching(stamped: Maybe[float], loop: Loop, window: WindowShare | None) -> Maybe[float]:
@@ -174,19 +189,18 @@ def _fetching(stamped: Maybe[float], loop: Loop, window: WindowShare | None) -> 
     return max(0.0, stamped - max(0.0, meanwhile - window.input_share))
 
 
-def _compared(stamped: Sequence[Maybe[float]], window: WindowShare | None) -> Maybe[float]:
+def _compared(stamped: Sequence[Maybe[float]], seen: Maybe[float]) -> Maybe[float]:
     """Return the stamps' share to hold against the window's: of the steady steps or of those in it, whichever is nearer."""
     known = [each for each in stamped if not isinstance(each, Missing)]
-    if not known or window is None or isinstance(window.input_share, Missing):
+    if not known or isinstance(seen, Missing):
         return Missing("one method only")
-    seen = window.input_share
     return min(known, key=lambda each: abs(each - seen))
 
 
-def _agree(stamped: Maybe[float], window: WindowShare | None) -> Maybe[bool]:
-    if isinstance(stamped, Missing) or window is None or isinstance(window.input_share, Missing):
+def _agree(stamped: Maybe[float], seen: Maybe[float]) -> Maybe[bool]:
+    if isinstance(stamped, Missing) or isinstance(seen, Missing):
         return Missing("one method only")
-    return abs(stamped - window.input_share) <= AGREE_WITHIN
+    return abs(stamped - seen) <= AGREE_WITHIN
 
 
 def _no_window(session: Session, loop: Loop) -> Missing:
@@ -204,8 +218,9 @@ def _shares(waiting: Maybe[float], device: Maybe[float], traced: float, host: fl
 
 def _waiting(stamped: Maybe[float], window: WindowShare | None, device: Maybe[float], plane: str) -> Maybe[float]:
     """Return the wait that counts: a window with a device plane outranks stamps; NVML's busy time lowers an upper bound."""
-    if window is not None and (plane == "seen" or isinstance(stamped, Missing)):
-        return window.input_share
+    seen = Missing("no window") if window is None else window.input_share
+    if not isinstance(seen, Missing) and (plane == "seen" or isinstance(stamped, Missing)):
+        return seen
     if isinstance(stamped, Missing) or isinstance(device, Missing):
         return stamped
     return min(stamped, max(0.0, 1 - device))
@@ -227,8 +242,8 @@ def _traced(session: Session, loop: Loop, span: float) -> float:
     return min(1.0, sum(overlap(spans, each.start, each.end) for each in loop.steady) / span)
 
 
-def _host(lines: HotLines | None, loop: Loop, span: float, calls: Calls | None) -> float:
-    """Return the share of the user's own Python in the steps; for `*_on_batch` loops at least what lies between calls.
+def _sampled(lines: HotLines | None, calls: Calls | None) -> float:
+    """Return the share of the user's own Python in the steps, as samples tell it.
 
     Stacks are sampled between epochs, too: what callbacks took there is not the steps'.
     """
@@ -237,14 +252,7 @@ def _host(lines: HotLines | None, loop: Loop, span: float, calls: Calls | None) 
     sampled = sum(each.share for each in found if own_work(each))
     between = calls.epoch_end_s / calls.epoch_s if calls is not None and calls.epoch_s > 0 else 0.0
     left = max(0.0, between - ends)  # what callbacks called
-    sampled = max(0.0, sampled - left) / max(FLOOR, 1 - between)
-    if loop.record.kind != "call" or span <= 0:
-        return sampled
-    return max(sampled, _outside(loop, span))
-
-
-def _outside(loop: Loop, span: float) -> float:
-    return max(0.0, 1 - sum(each.inside_s for each in loop.steady) / span)
+    return max(0.0, sampled - left) / max(FLOOR, 1 - between)
 
 
 def own_work(line: HotLine) -> bool:

@@ -8,10 +8,8 @@ from gpudoctor.model.missing import Missing
 from gpudoctor.model.session import Session
 from gpudoctor.profile.command import isolating_flag, script_of
 
-# which loops the recorder counts: one that feeds arrays to its own step, without tf.data, has trained and is not seen
-SEEN = (
-    "counted are fit, train_on_batch and loops over a tf.data.Dataset; a loop that feeds arrays to its own step is not"
-)
+# which loops the recorder counts: one that takes its gradients by tf.gradients, or none at all, has trained and is not seen
+SEEN = "counted are fit, train_on_batch, loops over a tf.data.Dataset, and steps of your own with a GradientTape or an optimizer"
 STARTING = "starting: "  # how a remark begins while a command runs that has not trained yet
 
 

@@ -37,6 +37,7 @@ TABLES: Mapping[str, Table] = {
     "processes": Table(record=session.ProcessRecord, key=("process",)),
     "loops": Table(record=session.LoopRecord, key=("process", "loop")),
     "steps": Table(record=session.StepSample),
+    "step_parts": Table(record=session.StepPartRecord, key=("process", "part")),
     "phases": Table(record=session.PhaseRecord, key=("process", "phase")),
     "traces": Table(record=session.TraceRecord),
     "settings": Table(record=session.Setting, key=("process", "subject", "name")),

@@ -12,11 +12,16 @@ from dataclasses import replace
 
 from gpudoctor.model.missing import Missing
 from gpudoctor.model.record import dataclass
-from gpudoctor.model.session import LoopRecord, PhaseRecord, Session, StepSample
+from gpudoctor.model.run import UNFETCHED
+from gpudoctor.model.session import LoopRecord, PhaseRecord, Session, StepPartRecord, StepSample
 
 TRAINING = frozenset({"fit", "train_on_batch", "loop"})
 READ_LATE_S = 0.02  # a border's sample is taken within this time behind the border (measured: under 1 ms without load)
 SAME_TIME = 0.8  # policy: a fetching loop around `train_on_batch` is one loop with it, and knows the wait
+OWN = UNFETCHED - {"call"}  # kinds of loops that are counted by a part of their step
+ASIDE = 0.1  # policy: what runs in less than a tenth of the steps (a probe of a gradient, a second network) is no step
+MEETS = 0.5  # policy: loops one after another do not meet at all
+FEEDS = 0.5  # policy: most of what is fetched goes into a step of its own
 FIRST_STEPS = 3  # with no more of them before, a tracing is that of the first step
 INNER = frozenset({"validation", "epoch_end"})
 
@@ -67,7 +72,40 @@ def main_loop(session: Session) -> Loop | None:
     chosen = [each for each in loops if each.record.label in TRAINING] or loops
     longest = max((each.total_s for each in chosen), default=0.0)
     rivals = [each for each in chosen if each.total_s >= SAME_TIME * longest]
-    return max(rivals, key=lambda each: (each.record.kind != "call", each.total_s), default=None)
+    own = max((each for each in rivals if each.record.kind in OWN), key=lambda each: each.total_s, default=None)
+    step = None if own is None else _step_of(_together(chosen, own), session)
+    others = [each for each in rivals if each.record.kind not in OWN and (step is None or _holds(each, step, session))]
+    return max(others, key=lambda each: (each.record.kind != "call", each.total_s), default=step)
+
+
+def _together(loops: Sequence[Loop], longest: Loop) -> list[Loop]:
+    """Return the parts that run at the same time: a first update builds the optimizer, so it may end late in a short run."""
+    span = [(longest.stretches[0].start, longest.stretches[-1].end)]
+    own = [each for each in loops if each.record.kind in OWN]
+    met = {id(each): overlap(span, each.stretches[0].start, each.stretches[-1].end) for each in own}
+    return [each for each in own if each is longest or met[id(each)] >= MEETS * longest.total_s]
+
+
+def _step_of(own: Sequence[Loop], session: Session) -> Loop | None:
+    """Return the one of several parts of a loop whose calls are its steps: an update if there is any, the least often called."""
+    updates = [each for each in own if "update" in each.record.kind or "update" in _part(each, session).holds]
+    often = ASIDE * max((each.steps for each in own), default=0)
+    left = [each for each in updates or own if each.steps >= often]
+    return min(left or own, key=lambda each: (each.steps, -each.total_s), default=None)
+
+
+def _holds(loop: Loop, step: Loop, session: Session) -> bool:
+    """Return whether a loop that fetches, or calls Keras, has these steps inside: not one of evaluations between them."""
+    return loop.record.kind == "call" or _part(step, session).fed >= FEEDS * loop.steps
+
+
+def _part(loop: Loop, session: Session) -> StepPartRecord:
+    """Return the part that a loop of a kind in `OWN` counts."""
+    record = loop.record
+    named = (
+        each for each in session.step_parts if (each.process, f"part {each.part}") == (record.process, record.graph)
+    )
+    return next(named, StepPartRecord(process=record.process, part=0))
 
 
 def _loops(session: Session) -> Iterator[Loop]:
@@ -87,11 +125,12 @@ def _loops(session: Session) -> Iterator[Loop]:
 
 def _groups(loops: Sequence[LoopRecord]) -> list[list[LoopRecord]]:
     """Return rows that count the same loop: rows of one label and line add up, replicas but the first are left out."""
-    groups: dict[tuple[str, str, str, int], list[LoopRecord]] = {}
+    groups: dict[tuple[str, str, str, int, str], list[LoopRecord]] = {}
     for each in loops:
         if each.replica == 0:
             keras = each.label not in {"loop", "train_on_batch"}
-            key = (each.process, each.label, "" if keras else each.file, 0 if keras else each.line)
+            part = each.graph if each.kind in OWN else ""
+            key = (each.process, each.label, "" if keras else each.file, 0 if keras else each.line, part)
             groups.setdefault(key, []).append(each)
     return list(groups.values())
 

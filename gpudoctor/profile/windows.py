@@ -20,6 +20,9 @@ from gpudoctor.profile.seen_pipeline import seen_pipeline
 from gpudoctor.profile.xplane import Plane, Span, planes
 
 MARKERS = frozenset({"train", "gpudoctor_step"})  # XProf's step marker, as Keras and the TensorFlow guide name it
+PART = "gpudoctor_part"  # a call of TensorFlow's beside that of the step
+# Python's calls of operations outside of graphs, as TensorFlow itself notes them (measured: 2.15, 2.16, 2.21)
+CALLS = frozenset({"EagerExecute", "TFE_Py_FastPathExecute_C", "TFE_Py_ExecuteCancelable", "convert_to_tensor"})
 FETCHES = ("IteratorGetNext", "IteratorGetNextAsOptional", "IteratorGetNextSync")  # <op>Op::DoCompute in host planes
 DEVICE = "/device:GPU"
 WORK = "ExecutorState::Process"  # an operation under way in an executor's thread; asynchronous ones return at once
@@ -66,15 +69,30 @@ def window_share(data: bytes) -> WindowShare | None:
         input_share=max(0.0, waiting / total) if waits else fetched,
         device_plane=device is not None,
         device_share=share,
+        outside_share=_outside(seen),
     )
 
 
+def _outside(seen: Sequence[Plane]) -> Maybe[float]:
+    """Return the share of the time, from the first marked call to the last, in which Python is in no call of TensorFlow's."""
+    starts = sorted(start for start, _ in _of(seen, "marker"))
+    if len(starts) < FEWEST_FETCHES:
+        return Missing("no call is marked in the window")
+    whole = [(starts[0], starts[-1])]
+    inside = merged([*_of(seen, "marker"), *_of(seen, "part"), *_of(seen, "call")])
+    return 1 - _length(common(inside, whole)) / _length(whole)
+
+
 def _steps(seen: Sequence[Plane]) -> tuple[list[Span], int]:
-    """Return the time of whole steps and how many: marked ones, else from one fetch (or scanned step) to the next."""
+    """Return the time of whole steps and how many: marked ones, else from one fetch (or scanned step) to the next.
+
+    A marked step that fetches nothing is a call; its batch is made before it, so there it lasts from one call to the next.
+    """
     markers = _of(seen, "marker")
-    if markers:
+    fetches = _of(seen, "fetch") or _of(seen, "scan")
+    if markers and (fetches or len(markers) < FEWEST_FETCHES):
         return merged(markers), len(markers)
-    starts = sorted(start for start, _ in _of(seen, "fetch") or _of(seen, "scan"))
+    starts = sorted(start for start, _ in markers or fetches)
     if len(starts) < FEWEST_FETCHES:
         return [], 0
     return [(starts[0], starts[-1])], len(starts) - 1
@@ -94,6 +112,10 @@ def _kind(plane: str, line: str, name: str) -> str:
         return "device"
     if name in MARKERS:
         return "marker"
+    if name == PART:
+        return "part"
+    if name in CALLS:
+        return "call"
     if _is_fetch(name):
         return "fetch"
     if name == WORK and not line.startswith(PIPELINE_THREADS):

@@ -13,6 +13,8 @@ POINTS = [
     ("numpy_function", "function", 20, 5),
     ("generator", "scan", 20, 5),
     ("files", "four_per_execution", 20, 5),
+    ("numpy", "own_function", 5, 12),
+    ("numpy", "own_eager", 20, 5),
 ]
 
 

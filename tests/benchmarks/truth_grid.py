@@ -3,7 +3,8 @@
     python tests/benchmarks/truth_grid.py [--python PYTHON] [--only INPUT/LOOP] [--slice N/M]
 
 The truth is what the seeded compute notes of itself: the time between two computes, less TensorFlow's own part of it. Where
-the script fetches by itself (`eager`, `function`), it is the script's own clock around `next`. Under
+the script fetches by itself (`eager`, `function`), it is the script's own clock around `next`. In `own_...` loops, which fetch
+nothing from tf.data, it is that clock around the making of a batch in NumPy, and what is held against it is the host's share. Under
 `jit` nothing can note anything, and the truth comes from the two seeded times, each measured alone: tf.data puts a prefetch
 behind each of these pipelines by itself, so a steady step takes max(input, compute) and waits for max(0, input - compute).
 Inside one `tf.function` over a dataset nothing is fetched ahead: there a step takes the sum and waits for all of input.
@@ -21,7 +22,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from gpudoctor.model.missing import Missing
-from gpudoctor.model.run import Run
+from gpudoctor.model.run import UNFETCHED, Run
 from gpudoctor.profile.record import read_session
 from gpudoctor.profile.timeline import analyse
 from gpudoctor.profile.windows import window_shares
@@ -43,6 +44,9 @@ GRID = {
     ("generator", "four_per_execution"): SOME,
     ("files", "four_per_execution"): SOME,
     ("generator", "jit"): SOME,
+    ("numpy", "own_function"): SOME,
+    ("numpy", "own_eager"): SOME,
+    ("numpy", "own_jit"): SOME,
 }
 
 
@@ -62,7 +66,7 @@ class Point:
     @property
     def step_ms(self) -> float:
         """Return how long a steady step takes by the two times alone."""
-        if self.loop == "scan":
+        if self.loop == "scan" or self.input == "numpy":
             return self.input_alone_ms + self.compute_alone_ms
         return max(self.input_alone_ms, self.compute_alone_ms)
 
@@ -80,7 +84,8 @@ class Point:
     def share(self) -> float:
         """Return the share that is reported; nan where there is none."""
         steps = self.run.steps
-        share = Missing("no step") if steps is None else steps.shares.input
+        own = steps is not None and steps.kind in UNFETCHED
+        share = Missing("no step") if steps is None else steps.shares.host if own else steps.shares.input
         return float("nan") if isinstance(share, Missing) else share
 
     @property
@@ -91,7 +96,8 @@ class Point:
     def row(self) -> str:
         """Return it as a line of the table."""
         steps = self.run.steps
-        window = Missing("") if steps is None else steps.window_input_share
+        own = steps is not None and steps.kind in UNFETCHED
+        window = Missing("") if steps is None else steps.window_host_share if own else steps.window_input_share
         step = Missing("") if steps is None else steps.step_s
         return (
             f"{self.input:15}{self.loop:19}{self.delay_ms:5g} {self.compute_ms:5g} | "

@@ -9,7 +9,7 @@ import pytest
 from gpudoctor.model.finding import Severity
 from gpudoctor.model.missing import Missing
 from gpudoctor.model.report import Outcome
-from gpudoctor.model.run import Tracing, Tracings
+from gpudoctor.model.run import StepPart, Tracing, Tracings
 from gpudoctor.testing import judge
 from gpudoctor_checks.compute.bound_by_compute import healthy
 from tests.checks.runs import case, make_settings, make_steps, ran
@@ -45,3 +45,11 @@ def test_a_setting_that_takes_graphs_away_silences_it_in_fit_too(setting: str) -
 
 def test_a_loop_of_which_no_tracings_are_known_is_no_verdict() -> None:
     assert judge(healthy, ran(steps=OWN, tracings=None)).status is Outcome.INCONCLUSIVE
+
+
+def test_a_step_of_which_a_part_is_outside_of_the_graph_is_not_called_bound_by_compute() -> None:
+    forward, update = StepPart(kind="function", name="forward", share=0.4), StepPart(kind="update", share=0.5)
+    steps = make_steps(label="loop", kind="update", parts=(update, forward))
+    assert judge(healthy, ran(steps=steps)).findings == ()
+    small = replace(steps, parts=(replace(update, share=0.04), forward))
+    assert judge(healthy, ran(steps=small)).findings != ()

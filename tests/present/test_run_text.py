@@ -8,6 +8,7 @@ import pytest
 
 from gpudoctor.diagnose import registry
 from gpudoctor.diagnose.engine import diagnose
+from gpudoctor.model.missing import Missing
 from gpudoctor.model.run import Breakdown, Calls, HotLines, Run, Tracing, Tracings
 from gpudoctor.present import run_text
 from gpudoctor_checks.pipeline_fixes import pipeline_fixes
@@ -41,6 +42,17 @@ def told(run: Run) -> str:
 )
 def test_a_class_that_sounds_stronger_than_the_share_is_explained(wait: float, words: str) -> None:
     assert words in told(make_run(steps=make_steps(waits=wait)))
+
+
+@pytest.mark.parametrize(("host", "words"), [(0.71, "HOST-BOUND: 71% of 20 ms/step"), (0.1, "NOT HOST-BOUND: 10%")])
+def test_of_steps_that_fetch_nothing_the_users_own_python_is_told_in_place_of_a_wait(host: float, words: str) -> None:
+    shares = Breakdown(input=Missing("made in Python"), host=host, tracing=0.0, compute=1 - host)
+    steps = replace(make_steps(label="loop", kind="function", agree=True), shares=shares, input_class="unknown")
+    text = told(make_run(steps=replace(steps, stamped_host_share=host, window_host_share=host + 0.02)))
+    assert words in text
+    assert "none is fetched from tf.data" in text
+    assert f"two methods agree ({host:.0%}, {host + 0.02:.0%})" in text
+    assert "INPUT" not in text
 
 
 def test_the_energy_of_a_step_stands_beside_the_power_and_who_else_is_on_the_gpu() -> None:

@@ -76,6 +76,16 @@ def test_an_empty_device_plane_is_closed_counters_not_an_idle_gpu() -> None:
     assert isinstance(share.device_share, Missing)
 
 
+def test_a_marked_call_that_fetches_nothing_lasts_until_the_next_one() -> None:
+    """What is neither in the calls nor in an operation that Python calls beside them is the user's own."""
+    calls: Events = tuple(("gpudoctor_step", 10.0 * at, 2.0) for at in range(5))
+    beside: Events = (("gpudoctor_part", 3.0, 1.0), ("EagerExecute", 15.0, 4.0), ("EagerExecute", 15.0, 1.0))
+    share = seen(plane("/host:CPU", (*calls, *beside)))
+    assert (share.steps, near(share.step_s, 0.010)) == (4, True)
+    assert near(share.outside_share, 1 - (4 * 2 + 1 + 4) / 40)
+    assert isinstance(share.input_share, Missing)
+
+
 def test_fetches_that_run_beside_each_other_count_once() -> None:
     assert near(seen(plane("/host:CPU", (*STEPS, (FETCH, 0.0, 8.0), (FETCH, 4.0, 4.0)))).input_share, 0.2)
 

@@ -2,7 +2,7 @@
 
 What it does
     Says so where steps wait neither for data nor for Python, nothing is traced again, and TensorFlow works for most of the
-    step; on a GPU only where the device itself was seen at work. Silent where steps run without a graph.
+    step; on a GPU only where the device itself was seen at work. Silent where steps, or parts of them, run without a graph.
 
 Why it matters
     It is the healthy case: no setting of the input pipeline or the loop will help. What is left is less arithmetic for each
@@ -18,7 +18,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from gpudoctor.sdk import Finding, Inconclusive, Missing, Settings, Severity, StepTimes, Tracings, Trial, check
-from gpudoctor_checks.recorded import loop_without_graph, percent, place, weigh_run
+from gpudoctor_checks.recorded import loop_without_graph, outside_graph, percent, place, weigh_run
 
 SURE = 0.85
 MOST = 0.8  # policy: what is left for everything else is then XProf's class "moderately" or less
@@ -46,7 +46,7 @@ def healthy(
     if steps.device_plane != "no device" and (isinstance(shares.device, Missing) or shares.device < MOST):
         return
     eager = loop_without_graph(steps, tracings)
-    if eager or (settings is not None and any(settings.on(each) for each in EAGER)):
+    if eager or outside_graph(steps) or (settings is not None and any(settings.on(each) for each in EAGER)):
         return
     if eager is None:
         raise Inconclusive("whether the steps run in a graph is not known: tracings were not recorded")

@@ -2,7 +2,8 @@
 
 What it does
     Looks whether the model was compiled with run_eagerly=True, or whether a loop of your own trained step after step
-    while no function of yours was ever traced into a graph. The probe's trial `eager` measures what one operation costs
+    while no function of yours was in it; and where only a part of the step is in a tf.function, which calls of its gradient
+    and update are not, and how long they take. The probe's trial `eager` measures what one operation costs
     here when Python calls it; that slow arm is an instrument and finds nothing by itself.
 
 Why it matters
@@ -35,8 +36,18 @@ from gpudoctor.sdk import (
     Trial,
     check,
 )
+from gpudoctor_checks.compute.partly_in_graph import partly
 from gpudoctor_checks.ratios import find, gains, probe_gain, shown
-from gpudoctor_checks.recorded import at, known_share, loop_without_graph, percent, place, weigh_run
+from gpudoctor_checks.recorded import (
+    EAGER,
+    at,
+    known_share,
+    loop_without_graph,
+    outside_graph,
+    percent,
+    place,
+    weigh_run,
+)
 
 SURE = 0.9
 FEWEST = 20  # as for the other verdicts on steps: fewer may be a test of something
@@ -60,8 +71,11 @@ def without_graph(
 ) -> Iterator[Finding]:
     """Judge settings first, then the absence of any traced function of the user's."""
     told = settings is not None and settings.on("run_eagerly")
+    if not told and steps.steps >= FEWEST and outside_graph(steps):
+        yield partly(steps, weigh_run(SURE, baseline), _fix(told=False, gain=_gain(None)))
+        return
     if not told and (tracings is None or steps.steps < FEWEST):
-        if steps.kind == "eager" and steps.label == "loop":
+        if steps.kind in EAGER and steps.label == "loop":
             raise Inconclusive("too few steps, or tracings were not recorded")
         return
     if not told and not loop_without_graph(steps, tracings):

@@ -23,7 +23,6 @@ from collections.abc import Iterator
 from gpudoctor.sdk import (
     HIGHLY,
     Finding,
-    Fix,
     HotLine,
     HotLines,
     Pipeline,
@@ -35,8 +34,9 @@ from gpudoctor.sdk import (
     check,
 )
 from gpudoctor_checks.batch_first import WORK, batch_first, calls_of, evidence
+from gpudoctor_checks.input.loops_own_work import out_of_the_loop
 from gpudoctor_checks.pipeline_fixes import WORKERS, pipeline_fixes
-from gpudoctor_checks.recorded import at, bound, diff, hottest_lines, known_share, percent, place, weigh_run
+from gpudoctor_checks.recorded import at, hottest_lines, known_share, percent, place, weigh_run
 
 SURE = 0.85
 CALLED = frozenset({"python function", "sequence"})  # a function of the user's, called for each example or each batch
@@ -64,7 +64,7 @@ def hot(hot_lines: HotLines, steps: StepTimes, pipeline: Pipeline | None, baseli
             basis=weight.basis,
             evidence=(*percent("own code in the loop", share, "sampled stacks"), *hottest_lines(own)),
             location=place(own[0].file, own[0].line, own[0].snippet),
-            fixes=(_out_of_the_loop(own[0], share),),
+            fixes=tuple(out_of_the_loop(own[0], share, steps)),
             share=share,
         )
         return
@@ -119,14 +119,3 @@ def _called_back(lines: HotLines, steps: StepTimes, pipeline: Pipeline | None) -
 def _kind(lines: tuple[HotLine, ...]) -> str:
     numpy = sum(each.share for each in lines if each.activity == "numpy")
     return "NumPy" if numpy >= MOSTLY * sum(each.share for each in lines) else "Python"
-
-
-def _out_of_the_loop(line: HotLine, share: float) -> Fix:
-    return Fix(
-        id="out-of-the-loop",
-        title=f"Take it out of the loop: {at(line.file, line.line)}"[:46],
-        action="diff",
-        text=diff(line.snippet, "ds = ds.map(the_same_in_tf_ops, num_parallel_calls=tf.data.AUTOTUNE)"),
-        gain=bound(share, "the loop does none of it any more"),
-        effort_minutes=30,
-    )

@@ -59,10 +59,15 @@ READING_CALLS = frozenset(
 )
 SYNC_CALLS = frozenset(["numpy", "float", "int", "bool", "item"])
 PIPELINE_FILES = ("script_ops.py", "from_generator_op.py", "py_dataset_adapter.py")
+FRAMEWORKS = frozenset(["tensorflow", "keras", "tf_keras"])
+OF_CALLER = frozenset(
+    ["numpy", "python", "other"]
+)  # below a call of TensorFlow's these are its own work, not the user's
 MOST_CACHED = 20_000
 
 _roles: dict[Any, str] = {}
 _calls: dict[tuple[Any, int], tuple[str, str]] = {}
+_framework: dict[str, bool] = {}
 
 
 def role_of(code: Any) -> str:
@@ -83,6 +88,27 @@ def of(leaf: Any, user: Any) -> tuple[str, str]:
     """Return the activity, and the innermost function in words."""
     if leaf is user:
         return _of_line(user)
+    activity, words = _of_leaf(leaf)
+    if activity in OF_CALLER and _in_framework(leaf, user):
+        return "tensorflow", words
+    return activity, words
+
+
+def _in_framework(leaf: Any, user: Any) -> bool:
+    """Return whether the user's line has called TensorFlow or Keras, and these what is under way."""
+    frame = leaf.f_back
+    while frame is not None and frame is not user:
+        file = frame.f_code.co_filename
+        known = _framework.get(file)
+        if known is None:
+            known = _framework[file] = _package(file) in FRAMEWORKS
+        if known:
+            return True
+        frame = frame.f_back
+    return False
+
+
+def _of_leaf(leaf: Any) -> tuple[str, str]:
     code = leaf.f_code
     file, name = code.co_filename, code.co_name
     base = os.path.basename(file)
@@ -90,7 +116,7 @@ def of(leaf: Any, user: Any) -> tuple[str, str]:
     words = f"{package}.{name}" if package else f"{base}:{name}"
     if package == "numpy":
         return "numpy", words
-    if package in {"tensorflow", "keras", "tf_keras"}:
+    if package in FRAMEWORKS:
         return ("tensorflow_wait" if name in WAITS_IN_TENSORFLOW else "tensorflow"), words
     if base in WAITING_FILES:
         return "wait", words
@@ -129,7 +155,7 @@ def _classed(name: str, frame: Any) -> tuple[str, str]:
     top = module.partition(".")[0]
     if top == "numpy" or "numpy" in type(value).__module__:
         return ("io" if last in READING_CALLS else "numpy"), name
-    if top in {"tensorflow", "keras", "tf_keras"}:
+    if top in FRAMEWORKS:
         return "tensorflow", name
     if (top == "time" and last == "sleep") or (root == "sleep" and top == "time"):
         return "wait", name

@@ -13,7 +13,7 @@ from typing import Any
 from . import core, tables, threads, unheard
 
 FORK_WAIT_S = 1.0  # policy: starting and stopping take tens of milliseconds; a longer export is not waited for
-MARKER = "gpudoctor_step"
+MARKER, PART = "gpudoctor_step", "gpudoctor_part"
 
 
 class _Nothing:
@@ -77,6 +77,16 @@ def step() -> Any:
     """Return a scope that marks a step for XProf; while no session runs, nothing."""
     trace = tables.loaded("profiler.trace") if profiler.open else None
     return NOTHING if trace is None else trace.Trace(MARKER, step_num=profiler.tries, _r=1)
+
+
+def part(*, counts: bool) -> Any:
+    """Return the same for a call in a loop of the user's own: a step's marker where it counts as one, else a part's."""
+    if not profiler.open:
+        return NOTHING
+    if counts:
+        return step()
+    trace = tables.loaded("profiler.trace")
+    return NOTHING if trace is None else trace.Trace(PART)
 
 
 def forbid(reason: str) -> None:

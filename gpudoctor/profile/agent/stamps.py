@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from . import core, graphs, hidden, places
+from . import core, graphs, hidden, places, step_parts, training
 from .tables import Loop, new_loop, slot_of, tables, tensorflow_module
 
 NAMES = ("iterator_get_next", "iterator_get_next_sync", "iterator_get_next_as_optional")
@@ -153,6 +153,8 @@ def loop_of(graph: Any, *, kind: str) -> Loop | None:
     file, line, function, label, replicated = places.of_fetch(3)
     if label in places.CALLS:
         return None
+    if label == "loop":
+        training.fetches_inside()
     number, repeats = 0, graphs.repeats(graph)
     if replicated:
         key = (name, repeats, line)
@@ -180,6 +182,8 @@ def _count(iterator: Any, optional: Any, begin: float) -> None:
         if optional is None or bool(tensorflow_module("ops.gen_optional_ops").optional_has_value(optional)):
             loop = eager_loop(iterator)
             if loop is not None:
+                if loop.label == "loop":
+                    step_parts.fetched()
                 loop.count += 1
                 loop.wait = (loop.wait or 0.0) + wait
                 loop.ends = (loop.ends or 0.0) + now - loop.made_at

@@ -16,6 +16,7 @@ from . import core
 
 ROWS, COLUMNS = 256, 4  # count, wait, sum of ends, last end (scan)
 MOST_LOOPS = 4096
+PARTS = ("function", "gradient", "update")  # kinds of rows that count parts of a step: of one loop there may be several
 
 Sums = Tuple[int, Optional[float], Optional[float], Optional[float]]  # count, wait, ends, inside
 
@@ -33,10 +34,11 @@ def loaded(name: str) -> Any | None:
 class Loop:
     """One row. Outside graphs the sums live here; inside, in row `number` of the tables."""
 
-    __slots__ = ("count", "ends", "in_graph", "inside", "label", "made_at", "number", "seen", "wait")
+    __slots__ = ("count", "ends", "in_graph", "inside", "kind", "label", "made_at", "number", "seen", "wait")
 
-    def __init__(self, number: int, *, in_graph: bool, label: str = "") -> None:
-        self.number, self.in_graph, self.made_at, self.label = number, in_graph, time.time(), label
+    def __init__(self, number: int, *, in_graph: bool, label: str = "", kind: str = "") -> None:
+        self.number, self.in_graph, self.made_at = number, in_graph, time.time()
+        self.label, self.kind = label, kind
         self.count = 0
         self.wait: float | None = 0.0
         self.ends: float | None = 0.0
@@ -59,17 +61,24 @@ class Tables:
 tables = Tables()
 
 
-def new_loop(*, in_graph: bool, label: str, **values: Any) -> Loop | None:
+def new_loop(*, in_graph: bool, label: str, kind: str, **values: Any) -> Loop | None:
     """Add a loop and tell it; None when there are too many."""
     with tables.lock:
         if len(tables.loops) >= MOST_LOOPS:
             return None
-        loop = Loop(len(tables.loops), in_graph=in_graph, label=label)
+        loop = Loop(len(tables.loops), in_graph=in_graph, label=label, kind=kind)
         tables.loops.append(loop)
         tables.threads.add(_thread.get_ident())
-    core.emit("loops", loop=loop.number, made_at=loop.made_at, label=label, **values)
+    core.emit("loops", loop=loop.number, made_at=loop.made_at, label=label, kind=kind, **values)
     core.ensure_beating()
     return loop
+
+
+def steps_of(label: str) -> int:
+    """Return the steps of all loops of a label; of the parts of steps the one that is called most often stands for all."""
+    rows = [each for each in list(tables.loops) if each.label == label]
+    most = max((each.count for each in rows if each.kind in PARTS), default=0)
+    return most + sum(each.count for each in rows if each.kind not in PARTS)
 
 
 def slot_of(loop: Loop) -> tuple[Any, int]:

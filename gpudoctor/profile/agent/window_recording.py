@@ -55,7 +55,7 @@ def record(mine: Profiler, label: str, length: float) -> None:
 
 def _steps(label: str) -> int:
     core.quietly(tables.tell)
-    return sum(each.count for each in list(tables.tables.loops) if each.label == label)
+    return tables.steps_of(label)
 
 
 def _why_not(before: phases.Open, steps: int, length: float) -> str:

@@ -90,10 +90,7 @@ def _open(label: str, length: float) -> None:
 def _moved() -> tuple[str, float] | None:
     """Return the training label that made most steps since the last beat, and its step time."""
     now = time.time()
-    counts: dict[str, int] = {}
-    for each in list(tables.tables.loops):
-        if each.label in TRAINING and each.count:
-            counts[each.label] = counts.get(each.label, 0) + each.count
+    counts = {label: count for label in TRAINING if (count := tables.steps_of(label))}
     rates: list[tuple[float, str]] = []
     for label, count in counts.items():
         at, before = pace.last.get(label, (now, count))

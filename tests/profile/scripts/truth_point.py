@@ -4,7 +4,8 @@ Both are slept away inside TensorFlow, so that no core is fought for. The seeded
 lies between two of them is waiting and TensorFlow's own work, and how long that work is is told by steps with their batches
 at hand. Where the script fetches by itself (`eager`, `function`) its own clock around `next` is the truth instead: there
 Python's steps and the pipeline's Python take turns at the interpreter, so a step's work is longer beside a generator than
-with its batches at hand, and that is not waiting for data. `jit` spins in XLA and notes nothing: its truth comes from the two
+with its batches at hand, and that is not waiting for data. So it is with `own_...` loops over `numpy`, where nothing is fetched from
+tf.data: the script makes each batch by itself, between its steps. `jit` spins in XLA and notes nothing: its truth comes from the two
 times alone. What is measured alone is measured with the recorder switched off, in functions of its own.
 """
 
@@ -73,6 +74,8 @@ def dataset(kind: str, delay: float, steps: int) -> Any:
                 yield BATCH
 
         return tf.data.Dataset.from_generator(batches, output_signature=SHAPES)
+    if kind == "numpy":
+        return prepared(delay, steps)
     ready = tf.data.Dataset.from_tensors(BATCH).repeat(steps)
     if kind == "ready":
         return ready
@@ -91,6 +94,16 @@ def dataset(kind: str, delay: float, steps: int) -> Any:
         return x, y
 
     return ready.map(mapped)
+
+
+def prepared(delay: float, steps: int) -> Iterable[Any]:
+    """Yield batches, each after as long a time in NumPy."""
+    noise = np.random.default_rng(0).random(2000)
+    for _ in range(steps):
+        begun = time.perf_counter()
+        while time.perf_counter() - begun < delay:
+            np.sort(noise)
+        yield BATCH
 
 
 def model_of(seconds: float, rounds: int, loop: str) -> Any:
@@ -114,7 +127,7 @@ def trainer(loop: str, seconds: float, rounds: int) -> Callable[[Any], None]:
         optimizer.apply_gradients(zip(tape.gradient(loss, model.trainable_variables), model.trainable_variables))
         return loss
 
-    compiled = tf.function(step)
+    compiled = tf.function(step, jit_compile=True if loop == "own_jit" else None)
 
     def eager(data: Any) -> None:
         for x, y in clocked(data):
@@ -131,7 +144,14 @@ def trainer(loop: str, seconds: float, rounds: int) -> Callable[[Any], None]:
             loss = step(x, y)
         return loss
 
-    return {"eager": eager, "function": function, "scan": lambda data: scan(data) and None}[loop]
+    return {
+        "eager": eager,
+        "function": function,
+        "scan": lambda data: scan(data) and None,
+        "own_eager": eager,
+        "own_function": function,
+        "own_jit": function,
+    }[loop]
 
 
 def clocked(data: Any) -> Iterable[Any]:
@@ -236,7 +256,7 @@ def main() -> None:
     agent = sys.modules.get("_gpudoctor_agent.core")
     if agent is not None:
         agent.process.off = True
-    rounds = rounds_for(seconds) if given.loop == "jit" else 0
+    rounds = rounds_for(seconds) if given.loop.endswith("jit") else 0
     if given.loop == "jit":
         compute = rested_step(seconds, rounds, delay - seconds)
     else:
@@ -247,7 +267,7 @@ def main() -> None:
     FETCHES.clear()
     if agent is not None:
         agent.process.off = False
-    longest = made + compute if given.loop == "scan" else max(made, compute)
+    longest = made + compute if given.loop == "scan" or given.input == "numpy" else max(made, compute)
     steps = int(given.seconds / longest) // 4 * 4
     if arrays:
         model_of(seconds, rounds, given.loop).fit(
