@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from gpudoctor.sdk import Change, Fix, Pipeline, Stage
+from gpudoctor_checks.pipeline_diffs import cached, function_of, successor_of, swapped
 from gpudoctor_checks.recorded import diff, estimate, with_argument, with_call
 
 AUTOTUNE = "num_parallel_calls=tf.data.AUTOTUNE"
@@ -29,7 +30,7 @@ def pipeline_fixes(pipeline: Pipeline | None, *kinds: str) -> tuple[Fix, ...]:
 
 
 def _fix(change: Change, stage: Stage, below: Sequence[Stage]) -> Fix:
-    title, text, minutes = _words(change.kind, stage, shuffled=any("Shuffle" in each.name for each in below))
+    title, text, minutes = _words(change.kind, stage, below)
     where = f" :{stage.line}" if stage.line else ""
     return Fix(
         id=f"pipeline-{change.kind.replace('_', '-')}",
@@ -42,18 +43,14 @@ def _fix(change: Change, stage: Stage, below: Sequence[Stage]) -> Fix:
     )
 
 
-def function_of(stage: Stage) -> str:
-    """Return the name of the stage's function as its definition has it, f where it is not known; of a Sequence its class."""
-    owner, _, name = stage.callee.rpartition(".")
-    return (owner if name.startswith("__") else name).strip("<>") or "f"
-
-
-def _words(kind: str, stage: Stage, *, shuffled: bool) -> tuple[str, str, float]:
+def _words(kind: str, stage: Stage, below: Sequence[Stage]) -> tuple[str, str, float]:
     """Return title, diff and minutes."""
     name = function_of(stage)
     if kind == "tf_ops":
         whose = "Keras's generator" if stage.made_by == "library" else f"{name[:16]}()"
         return f"{whose} in TF ops, parallel map", _in_tf_ops(name, stage), 60.0
+    if kind == "batch_first":
+        return "Batch first, map whole batches", swapped(stage), 10.0
     if kind == "parallel_map":
         parallel = with_argument(stage.snippet, "map", AUTOTUNE) or f"ds = ds.map({name}, {AUTOTUNE})"
         return "Parallel map", diff(stage.snippet, parallel), 2.0
@@ -64,9 +61,7 @@ def _words(kind: str, stage: Stage, *, shuffled: bool) -> tuple[str, str, float]
         return "Read several files side by side", diff(stage.snippet, reads), 15.0
     if kind == "prefetch":
         return "Prefetch as the last step", diff("", "ds = ds.prefetch(tf.data.AUTOTUNE)"), 1.0
-    moved = ("# and .shuffle() moves behind it: what is cached keeps its order in every epoch",) if shuffled else ()
-    added = f"ds = ds.cache()  # behind line {stage.line}"
-    return "cache(), if nothing in it is random", diff("", added, *moved), 2.0
+    return "cache(), if nothing in it is random", cached(stage, below), 2.0
 
 
 def _workers(name: str, stage: Stage, asked: str) -> str:
@@ -87,5 +82,8 @@ def _in_tf_ops(name: str, stage: Stage) -> str:
             f"ds = tf.data.Dataset.from_tensor_slices(items).map(load_tf, {AUTOTUNE})",
         )
     where = f" (:{stage.callee_line})" if stage.callee_line else ""
-    call = with_call(stage.snippet, "map", f"{name}_tf, {AUTOTUNE}") or f"ds = ds.map({name}_tf, {AUTOTUNE})"
-    return diff(stage.snippet, f"# {name}_tf: yours to write: {name}(){where} with tf.* ops", call)
+    new = successor_of(stage, "tf")
+    call = with_call(stage.snippet, "map", f"{new}, {AUTOTUNE}") or f"ds = ds.map({new}, {AUTOTUNE})"
+    if stage.method in {"interleave", "flat_map"}:  # what it is given makes data sets: only the Python in it goes
+        call = with_argument(stage.snippet, "interleave", AUTOTUNE) or stage.snippet
+    return diff(stage.snippet, f"# {new}: yours to write: {name}(){where} with tf.* ops", call)

@@ -98,6 +98,8 @@ class StepTimes:
 class Stage:
     """One node of the optimised tf.data graph, with its place in the user's code (`line` 0: not the user's).
 
+    `callee` is what the call names; `python_function` what that calls back (numpy_function, py_function), where it does.
+
     `cost_s`: own wall time for one element; `visits`: elements for one batch; `batch_s`: what it adds to a batch, with its
     parallelism. `python`: its function holds the GIL (python function, generator, sequence: Keras's). `made_by`: user, tensorflow
     (injected or made parallel by itself) or library. `parallel_asked`: the user's call names num_parallel_calls; of a
@@ -113,6 +115,7 @@ class Stage:
     callee_line: int = 0
     made_by: str = "user"
     python: str = ""
+    python_function: str = ""
     parallelism: float = 1.0
     tunable: bool = False
     parallel_asked: bool = False

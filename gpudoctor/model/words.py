@@ -36,7 +36,15 @@ LibraryOrigin = Literal["wheel", "system", "conda", "ld_library_path", "driver",
 
 RunOutcome = Literal["running", "ended", "cut_short"]
 ChangeKind = Literal[
-    "tf_ops", "parallel_map", "worker_threads", "worker_processes", "prefetch", "cache", "parallel_reads", "perfect"
+    "tf_ops",
+    "batch_first",
+    "parallel_map",
+    "worker_threads",
+    "worker_processes",
+    "prefetch",
+    "cache",
+    "parallel_reads",
+    "perfect",
 ]
 # What a check may say of a text alone: what it finds; a suspicion that only a run decides; nothing, for it goes by a date
 OfText = Literal["finding", "suspicion", "nothing"]

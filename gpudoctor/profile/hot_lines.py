@@ -5,11 +5,13 @@ Weights are seconds between samples, so shares stay right where the sampler was 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 from gpudoctor.model.missing import Missing
 from gpudoctor.model.run import Blocked, HotLine, HotLines
 from gpudoctor.model.session import Session, StackLine
+from gpudoctor.profile.loop_bodies import line_of_work
 from gpudoctor.profile.steps import Loop
 
 MOST = 20
@@ -24,7 +26,7 @@ def hot_lines(session: Session, loop: Loop, read: Read) -> HotLines | Missing:
     if sampled <= 0:
         return Missing("stacks were not sampled")
     everything = [each for each in session.stack_lines if each.process == process and each.weight_s > 0]
-    rows = [each for each in everything if not _is_gap(each, loop)]
+    rows = _at_work([each for each in everything if not _is_gap(each, loop)])
     sampled = max(sampled - sum(each.weight_s for each in everything if _is_gap(each, loop)), sampled * LEAST)
     lines = [
         HotLine(
@@ -52,6 +54,18 @@ def hot_lines(session: Session, loop: Loop, read: Read) -> HotLines | Missing:
     return HotLines(
         lines=tuple(lines), sampled_s=sampled, blocked=tuple(sorted(blocked, key=lambda each: -each.share)[:MOST])
     )
+
+
+def _at_work(rows: Sequence[StackLine]) -> list[StackLine]:
+    """Return the rows with a loop's head in place of which its body worked, those of one line as one."""
+    found: dict[tuple[str, int, str, str, str, str], StackLine] = {}
+    for each in rows:
+        own = each.activity == "python" and not each.leaf
+        line = line_of_work(each.file, each.line) if own else each.line
+        key = (each.file, line, each.function, each.role, each.activity, each.leaf)
+        before = found[key].weight_s if key in found else 0.0
+        found[key] = replace(each, line=line, weight_s=before + each.weight_s)
+    return list(found.values())
 
 
 def _is_gap(line: StackLine, loop: Loop) -> bool:

@@ -27,12 +27,13 @@ from gpudoctor.model.run import (
     StepTimes,
 )
 from gpudoctor.model.words import ChangeKind
-from gpudoctor.profile.pipeline_graph import NO_COST, READERS, SIDE_BY_SIDE, base_name
+from gpudoctor.profile.caching import cache
+from gpudoctor.profile.element_calls import batch_first
+from gpudoctor.profile.pipeline_graph import READERS, SIDE_BY_SIDE, base_name
 
 SCALES_AT_LEAST = (
     0.5  # policy: parallel calls reach at least half of what the cores allow, or the range would be a point
 )
-FITS = 0.3  # policy: a cache may take this share of the host's memory; shuffle buffers and the model need the rest
 FLOOR = 0.02  # a step of nothing but waiting has a rest that no stamp resolves
 OFF_BY = 1.1  # measured: 1.46x came where the model said 1.43x (a prefetch, 36 ms steps)
 RANDOM = re.compile(
@@ -91,9 +92,18 @@ def with_changes(
             memory_bytes=either(machine.memory_total_bytes, 0) if machine is not None else 0,
             epochs=epochs,
         )
-        spread = [_spread(each, model) for each in _changes(found, model, lines)]
+        first = batch_first(
+            found.stages,
+            step_s=step,
+            least_s=model.least,
+            alone=model.free / model.cores,
+            on_cpu=settings is not None and settings.get("gpus") == 0,
+        )
+        others = _changes(found, model, lines, settings, trivial=first is not None)
+        spread = [*([first] if first is not None else []), *(_spread(each, model) for each in others)]
         changes = [each for each in spread if each.high >= WORTH]
-        changes.append(Change(kind="perfect", high=step / model.least, basis="no step waits for data any more"))
+        most = max(step / model.least, first.high if first is not None else 0.0)
+        changes.append(Change(kind="perfect", high=most, basis="no step waits for data any more"))
     kept = [each for each in changes if each.kind != "cache"] if _random(lines) is not None else changes
     return replace(found, changes=tuple(kept), needless=tuple(_needless(found, settings, lines, changes)))
 
@@ -121,7 +131,10 @@ def _free(machine: MachineOverTime | None) -> float:
     return max(FLOOR, min(cores, either(machine.free_cores, cores))) if machine is not None else cores
 
 
-def _changes(found: Pipeline, model: _Step, lines: HotLines | None) -> Iterator[Change]:
+def _changes(
+    found: Pipeline, model: _Step, lines: HotLines | None, settings: Settings | None, *, trivial: bool
+) -> Iterator[Change]:
+    """Yield what applies to the slowest stage. `trivial`: its maps take longer to call than to run."""
     if found.prefetch == "none":
         beside = model.step / max(model.least, model.step - model.least)
         yield Change(kind="prefetch", stage=0, high=beside, basis="fetching beside compute")
@@ -141,12 +154,23 @@ def _changes(found: Pipeline, model: _Step, lines: HotLines | None) -> Iterator[
             yield _workers(slowest, at, model, stages, lines)
     elif _serial_map(slowest):
         spread_s = slowest.batch_s / max(1.0, model.free * SCALES_AT_LEAST)
-        low = model.gain(stages, at, spread_s, work_s=model.work_s) if slowest.batch_s else 1.0
+        known = slowest.batch_s and not trivial  # of trivial calls side by side 0.8 to 2.6 times came (measured)
+        low = model.gain(stages, at, spread_s, work_s=model.work_s) if known else 1.0
         best = best if slowest.batch_s else min(best, cores)
         yield Change(kind="parallel_map", stage=at, low=low, high=best, basis=spread)
     elif base_name(slowest.name) in READERS:
         yield Change(kind="parallel_reads", stage=at, high=best, basis=spread)
-    yield from _cache(stages, at, model)
+    kept = cache(
+        stages,
+        at,
+        step_s=model.step,
+        least_s=model.least,
+        epochs=model.epochs,
+        memory_bytes=model.memory_bytes,
+        settings=settings,
+    )
+    if kept is not None:
+        yield kept
 
 
 def _workers(stage: Stage, at: int, model: _Step, stages: Sequence[Stage], lines: HotLines | None) -> Change:
@@ -168,24 +192,6 @@ def _serial_map(stage: Stage) -> bool:
     return serial and stage.made_by == "user" and not stage.parallel_asked
 
 
-def _cache(stages: Sequence[Stage], at: int, model: _Step) -> Iterator[Change]:
-    """Offer a cache behind the slowest stage where the data come again and fit.
-
-    TensorFlow makes maps parallel by itself unless they are random: what is random must not be cached.
-    """
-    stage = stages[at]
-    if stage.python == "sequence" or not (stage.python or base_name(stage.name) in READERS):
-        return  # of what Keras makes no cache can be asked
-    size = stage.element_bytes * stage.elements
-    cached = any(base_name(each.name).endswith("Cache") for each in stages)
-    if cached or model.epochs < 2 or not size or size > FITS * model.memory_bytes:
-        return
-    left = max([model.least, *(each.batch_s for each in stages[:at] if base_name(each.name) not in NO_COST)])
-    gain = (model.epochs * model.step) / (model.step + (model.epochs - 1) * left)
-    low, basis = 1 + (gain - 1) * SCALES_AT_LEAST, f"{size / 2**20:.3g} MiB, {model.epochs} epochs"
-    yield Change(kind="cache", stage=at, low=low, high=gain, basis=basis)
-
-
 def _random(lines: HotLines | None) -> HotLine | None:
     """Return a line of the pipeline's own Python that was seen to draw random numbers."""
     own = lines.lines if lines is not None else ()
@@ -205,7 +211,7 @@ def _needless(
     if random is not None and any(each.kind == "cache" for each in offered):
         yield Needless(what="cache", why=f"{random.leaf}, line {random.line}, is random")
     if python is not None:
-        name = python.callee.rpartition(".")[2].strip("<>") or "the function"
+        name = (python.python_function or python.callee).rpartition(".")[2].strip("<>") or "the function"
         yield Needless(what=f"num_parallel_calls on {name}() as it stands", why="Python holds the GIL")
     elif any(
         base_name(each.name) == "ParallelMap" and each.tunable and each.made_by == "user" for each in found.stages

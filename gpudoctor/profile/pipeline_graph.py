@@ -13,6 +13,7 @@ from gpudoctor.model.missing import Missing
 from gpudoctor.model.run import Pipeline, Stage
 from gpudoctor.model.session import CallSite, IteratorRecord, PipelineNode, Session
 from gpudoctor.profile.hot_lines import Read
+from gpudoctor.profile.nested_inputs import as_one, attributed, splits
 from gpudoctor.profile.seen_pipeline import SeenPipeline, nodes_of
 from gpudoctor.profile.steps import Loop
 
@@ -33,6 +34,7 @@ METHODS = {
     "Shuffle": ("shuffle",),
     "ShuffleAndRepeat": ("repeat", "shuffle"),
     "Repeat": ("repeat",),
+    "FiniteRepeat": ("repeat",),
     "ForeverRepeat": ("repeat",),
     "Prefetch": ("prefetch",),
     "Cache": ("cache",),
@@ -51,7 +53,7 @@ METHODS = {
 SIDE_BY_SIDE = frozenset({"Prefetch", "ParallelMap", "MapAndBatch", "ParallelInterleave", "ParallelBatch"})
 READERS = frozenset({"TFRecord", "TextLine", "FixedLengthRecord"})
 KEEPERS = frozenset({"cache", "snapshot", "save"})  # once full, they run without what lies below
-REPEATERS = frozenset({"Repeat", "ForeverRepeat", "ShuffleAndRepeat"})
+REPEATERS = frozenset({"Repeat", "ForeverRepeat", "FiniteRepeat", "ShuffleAndRepeat"})
 NO_COST = frozenset({"Prefetch", "Root"})  # what a prefetch collects is the waiting of its consumer
 PARALLEL = frozenset({"num_parallel_calls", "argument_1"})  # of map; for interleave the second is cycle_length
 AUTOTUNE_OFF = "autotune is off"  # agent/pipeline.py: why an iterator has no model
@@ -170,6 +172,7 @@ def _as_asked(session: Session, iterator: IteratorRecord, read: Read, why: str) 
             callee=each.callee,
             callee_file=each.python_file or each.callee_file,
             callee_line=each.python_line or each.callee_line,
+            python_function=each.python_function,
             made_by=_maker(each, iterator),
             python=_python("Generator" if each.method == "from_generator" else "", each),
             parallel_asked=_parallel_asked(each),
@@ -223,13 +226,12 @@ def base_name(name: str) -> str:
 
 
 def stages_of(nodes: Sequence[PipelineNode], chain: Sequence[CallSite], iterator: IteratorRecord) -> tuple[Stage, ...]:
+    nodes = as_one(nodes)
     batches = float(max(1, next((each.num_elements for each, _ in _from_output(nodes, 1.0) if each.num_elements), 1)))
     sites = list(chain)
-    return tuple(
-        _stage(node, _take(sites, base_name(node.name)), its_batches, iterator)
-        for node, its_batches in _from_output(nodes, batches)
-        if base_name(node.name) != "Root"
-    )
+    found = [each for each in _from_output(nodes, batches) if base_name(each[0].name) != "Root"]
+    stages = [_stage(node, _take(sites, base_name(node.name)), made, iterator) for node, made in found]
+    return attributed([node for node, _ in found], stages)
 
 
 def _from_output(nodes: Sequence[PipelineNode], batches: float) -> Iterator[tuple[PipelineNode, float]]:
@@ -247,8 +249,16 @@ def _from_output(nodes: Sequence[PipelineNode], batches: float) -> Iterator[tupl
             inputs = children.get(node.node, [])
             if inputs and base_name(node.name) in REPEATERS:
                 inputs = [max(inputs, key=lambda each: each.num_elements)]
-                made *= min(1.0, inputs[0].num_elements / max(1, node.num_elements)) or 1.0
-            waiting = [*((each, made) for each in inputs), *waiting]
+                made *= _share(inputs[0], node)
+            inside = inputs[1:] if splits(node.name) else []  # those that are still open, of all that were
+            outside = inputs[: len(inputs) - len(inside)]
+            below = [*((each, made) for each in outside), *((each, made * _share(each, node)) for each in inside)]
+            waiting = [*below, *waiting]
+
+
+def _share(part: PipelineNode, whole: PipelineNode) -> float:
+    """Return which part of a node's elements an input has counted."""
+    return min(1.0, part.num_elements / max(1, whole.num_elements)) or 1.0
 
 
 def _take(sites: list[CallSite], name: str) -> list[CallSite]:
@@ -282,6 +292,7 @@ def _stage(node: PipelineNode, sites: Sequence[CallSite], batches: float, iterat
         callee=site.callee if site is not None else "",
         callee_file=site.python_file or site.callee_file if site is not None else "",
         callee_line=site.python_line or site.callee_line if site is not None else 0,
+        python_function=site.python_function if site is not None else "",
         made_by=_maker(site, iterator),
         python=_python(name, site),
         parallelism=max(1.0, parallelism),

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import pytest
+
 from gpudoctor.model.finding import Finding, Grade, Severity
 from gpudoctor.model.missing import Missing
 from gpudoctor.model.report import Outcome
@@ -125,3 +127,45 @@ def test_a_cache_behind_a_shuffle_says_that_the_shuffle_moves() -> None:
     )
     assert "shuffle" not in plain.text
     assert ".shuffle() moves behind it" in moved.text
+
+
+def test_maps_that_take_longer_to_call_than_to_run_can_be_the_cause_and_are_told_to_take_whole_batches() -> None:
+    quick = make_pipeline(batch_s=0.001)  # of 14 ms of waiting
+    assert the_finding(ran(steps=make_steps(waits=0.7), pipeline=quick)).severity is Severity.INFO
+    called = make_pipeline(batch_s=0.001, kinds=("batch_first", "parallel_map"))
+    finding = the_finding(ran(steps=make_steps(waits=0.7), pipeline=called))
+    assert finding.severity is Severity.WARNING
+    assert [each.id for each in finding.fixes] == ["pipeline-batch-first", "pipeline-parallel-map"]
+    assert "augment() on a whole batch" in finding.fixes[0].text
+
+
+@pytest.mark.parametrize("parallelism", [1.0, 4.0])
+@pytest.mark.parametrize("own_share", [0.0, 0.1])
+def test_a_cheap_python_function_is_told_to_take_whole_batches_though_its_map_is_parallel(
+    parallelism: float, own_share: float
+) -> None:
+    pipeline = make_pipeline(python="python function", batch_s=0.008)  # 64 calls, as many side by side as there are
+    stages = [replace(each, visits=64.0, parallelism=parallelism) if each.python else each for each in pipeline.stages]
+    lines = (make_line(own_share, activity="python", leaf="", role="pipeline"),) if own_share else ()
+    facts = ran(
+        steps=make_steps(waits=0.7),
+        pipeline=replace(pipeline, stages=tuple(stages)),
+        hot_lines=HotLines(lines=lines, sampled_s=5.0),
+    )
+    assert the_finding(facts).fixes[0].id == "pipeline-batch-first"
+
+
+def test_long_calls_that_no_sample_saw_are_not_said_to_do_nothing() -> None:
+    pipeline = make_pipeline(python="python function", batch_s=0.016)  # 2 ms each
+    finding = the_finding(ran(steps=make_steps(waits=0.7), pipeline=pipeline, hot_lines=HotLines(sampled_s=5.0)))
+    assert "pipeline-batch-first" not in {each.id for each in finding.fixes}
+
+
+def test_what_a_function_asks_of_tensorflow_costs_its_asking_once_a_call() -> None:
+    """8 calls of 1 ms: what they ask in 0.1 ms each is paid by calling, of 0.8 most is work of its own."""
+    pipeline = make_pipeline(python="python function", batch_s=0.008)
+    for share, dear in ((0.04, True), (0.32, False)):
+        line = make_line(share, activity="tensorflow", leaf="tensorflow.mul", role="pipeline")
+        lines = HotLines(lines=(line,), sampled_s=5.0)
+        finding = the_finding(ran(steps=make_steps(waits=0.7), pipeline=pipeline, hot_lines=lines))
+        assert ("pipeline-batch-first" in {each.id for each in finding.fixes}) is dear

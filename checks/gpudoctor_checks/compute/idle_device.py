@@ -24,6 +24,7 @@ from gpudoctor.sdk import (
     Fix,
     Gain,
     Grade,
+    HotLines,
     Inconclusive,
     Limits,
     Missing,
@@ -35,6 +36,7 @@ from gpudoctor.sdk import (
     Trial,
     check,
 )
+from gpudoctor_checks.compute.several_steps import several_steps, source_of
 from gpudoctor_checks.recorded import at, known_share, on_gpu, percent, place, weigh_run
 
 SURE = 0.7
@@ -62,7 +64,12 @@ SMALL_BATCH_BYTES = 16 * 1024  # policy: under 16 KiB a batch is a handful of ex
     thresholds=(IDLE,),
 )
 def overhead(
-    steps: StepTimes, settings: Settings | None, pipeline: Pipeline | None, limits: Limits, baseline: Trial | None
+    steps: StepTimes,
+    settings: Settings | None,
+    pipeline: Pipeline | None,
+    hot_lines: HotLines | None,
+    limits: Limits,
+    baseline: Trial | None,
 ) -> Iterator[Finding]:
     """Judge the GPU's part of the step; on a CPU the step against an empty one."""
     if isinstance(steps.step_s, Missing):
@@ -88,12 +95,12 @@ def overhead(
             *percent("GPU at work", device, "NVML or device plane"),
         ),
         location=place(steps.file, steps.line),
-        fixes=(_fix(steps, overhead_share),),
+        fixes=(_fix(steps, overhead_share, source_of(steps, hot_lines)),),
         share=overhead_share,
     )
 
 
-def _fix(steps: StepTimes, share: float) -> Fix:
+def _fix(steps: StepTimes, share: float, source: str) -> Fix:
     gain = Gain(
         grade=Grade.BOUND, speedup=round(1 / max(0.02, 1 - share), 2), basis="the overhead is paid once for many steps"
     )
@@ -101,7 +108,7 @@ def _fix(steps: StepTimes, share: float) -> Fix:
         id="more-work-per-call",
         title=f"Several steps in one call {at(steps.file, steps.line)}"[:46],
         action="diff",
-        text="- model.compile(...)\n+ model.compile(..., steps_per_execution=16)",
+        text=several_steps(steps, source),
         gain=gain,
     )
 

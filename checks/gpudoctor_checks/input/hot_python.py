@@ -35,6 +35,7 @@ from gpudoctor.sdk import (
 )
 from gpudoctor_checks.batch_first import WORK, batch_first, calls_of, evidence
 from gpudoctor_checks.input.loops_own_work import out_of_the_loop
+from gpudoctor_checks.pipeline_diffs import function_of
 from gpudoctor_checks.pipeline_fixes import WORKERS, pipeline_fixes
 from gpudoctor_checks.recorded import at, hottest_lines, known_share, percent, place, weigh_run
 
@@ -77,7 +78,7 @@ def _in_the_pipeline(
     called: tuple[HotLine, ...], pipeline: Pipeline, slowest: Stage, lines: HotLines, steps: StepTimes, weight: Weight
 ) -> Finding:
     """Return the finding of a mapped function: what it does, or that it is called for each example, whichever costs more."""
-    share, where, name = known_share(steps.shares.input), at(called[0].file, called[0].line), slowest.callee or "a map"
+    share, where, name = known_share(steps.shares.input), at(called[0].file, called[0].line), function_of(slowest)
     calls = calls_of(pipeline, lines, steps)
     dear = calls is not None and calls.dear
     own = place(called[0].file, called[0].line, called[0].snippet)

@@ -41,6 +41,7 @@ from gpudoctor_checks.recorded import at, bound, costs_from, known_share, percen
 
 SURE = 0.9
 FROM_WINDOWS = 0.85  # policy: the wait is as sure, the stage that makes it is told by a dozen batches
+PER_CALL = frozenset({"generator", "python function"})
 CAN_CAUSE = 0.5  # policy: a pipeline that takes less than half of the wait for a batch is not what makes it
 
 
@@ -64,7 +65,7 @@ def waiting(
     grave = steps.input_class == "highly" and _can_cause(steps, pipeline)
     few = pipeline is not None and pipeline.window_batches > 0
     weight = weigh_run(FROM_WINDOWS if few else SURE, baseline, steps)
-    calls = _dear_items(steps, pipeline, hot_lines)
+    calls = _dear_calls(steps, pipeline, hot_lines)
     once = batch_first(slowest, calls, steps) if slowest is not None and calls is not None else ()
     most = "at most " if steps.device_plane in {"closed", "not recorded"} else ""
     yield Finding(
@@ -84,10 +85,9 @@ def waiting(
     )
 
 
-def _dear_items(steps: StepTimes, pipeline: Pipeline | None, lines: HotLines | None) -> Calls | None:
-    """Return the calls for a generator's items where they cost more than its own lines; a mapped function's: see GD513."""
-    slowest = pipeline.slowest if pipeline is not None else None
-    if pipeline is None or lines is None or slowest is None or slowest.python != "generator":
+def _dear_calls(steps: StepTimes, pipeline: Pipeline | None, lines: HotLines | None) -> Calls | None:
+    """Return the calls for a generator's items, or of a mapped Python function, where they cost more than its own lines."""
+    if pipeline is None or lines is None or pipeline.slowest is None or pipeline.slowest.python not in PER_CALL:
         return None
     calls = calls_of(pipeline, lines, steps)
     return calls if calls is not None and calls.dear else None
@@ -96,7 +96,8 @@ def _dear_items(steps: StepTimes, pipeline: Pipeline | None, lines: HotLines | N
 def _can_cause(steps: StepTimes, pipeline: Pipeline | None) -> bool:
     if pipeline is None or isinstance(pipeline.batch_s, Missing) or isinstance(steps.wait_s, Missing):
         return True
-    return pipeline.batch_s >= CAN_CAUSE * steps.wait_s
+    called = any(each.kind == "batch_first" for each in pipeline.changes)  # in no stage's cost
+    return called or pipeline.batch_s >= CAN_CAUSE * steps.wait_s
 
 
 def _evidence(steps: StepTimes, pipeline: Pipeline | None) -> Iterator[Evidence]:
