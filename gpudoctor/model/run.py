@@ -12,7 +12,7 @@ from dataclasses import field
 from gpudoctor.model.missing import Maybe, Missing
 from gpudoctor.model.record import dataclass
 from gpudoctor.model.trends import Loss, Memory
-from gpudoctor.model.words import ChangeKind, RunOutcome
+from gpudoctor.model.words import ChangeKind, PhaseKind, RunOutcome, StepKind, ThreadRole
 
 UNSEEN = Missing("not recorded")
 COMMANDS_OWN = "the command's own"  # interpreter: the command names it, nobody chose
@@ -46,7 +46,7 @@ class StepPart:
     `kind`: function (a tf.function; `holds`: "gradient", "update" are inside), tape (work that a tape records), gradient, update.
     """
 
-    kind: str
+    kind: StepKind
     name: str = ""
     file: str = ""
     line: int = 0
@@ -69,7 +69,7 @@ class StepTimes:
     """
 
     label: str
-    kind: str = "graph"
+    kind: StepKind = "graph"
     file: str = ""
     line: int = 0
     steps: int = 0
@@ -183,7 +183,7 @@ class HotLine:
     file: str
     line: int
     function: str
-    role: str
+    role: ThreadRole
     activity: str
     leaf: str
     share: float
@@ -211,11 +211,11 @@ class HotLines:
     sampled_s: float = 0.0
     blocked: tuple[Blocked, ...] = ()
 
-    def total(self, role: str, *activities: str) -> float:
+    def total(self, role: ThreadRole, *activities: str) -> float:
         """Return the share of these activities in a role."""
         return sum(each.share for each in self.lines if each.role == role and each.activity in activities)
 
-    def hottest(self, role: str, *activities: str) -> tuple[HotLine, ...]:
+    def hottest(self, role: ThreadRole, *activities: str) -> tuple[HotLine, ...]:
         """Return the lines of these activities in a role, largest first."""
         return tuple(each for each in self.lines if each.role == role and each.activity in activities)
 
@@ -273,7 +273,7 @@ class Tracings:
 class CallGroup:
     """Calls of fit, evaluate or predict from one line of the user's."""
 
-    kind: str
+    kind: PhaseKind
     file: str = ""
     line: int = 0
     calls: int = 0

@@ -13,7 +13,7 @@ from dataclasses import field
 from gpudoctor.model.missing import Maybe, Missing
 from gpudoctor.model.record import dataclass
 from gpudoctor.model.told import LossRecord, MessageRecord
-from gpudoctor.model.words import RunOutcome
+from gpudoctor.model.words import PhaseKind, RunOutcome, StepKind, ThreadRole, TraceKind
 
 NOT_RECORDED = Missing("not recorded")
 Plain = str | int | float | bool | None
@@ -63,7 +63,7 @@ class LoopRecord:
     process: str
     loop: int
     label: str = "loop"
-    kind: str = "graph"
+    kind: StepKind = "graph"
     file: str = ""
     line: int = 0
     function: str = ""
@@ -102,7 +102,7 @@ class StepPartRecord:
 
     process: str
     part: int
-    kind: str = "function"
+    kind: StepKind = "function"
     name: str = ""
     file: str = ""
     line: int = 0
@@ -122,7 +122,7 @@ class PhaseRecord:
 
     process: str
     phase: int
-    kind: str
+    kind: PhaseKind
     number: int = 0
     subject: str = ""
     file: str = ""
@@ -143,7 +143,7 @@ class TraceRecord:
     process: str
     at: float
     name: str
-    kind: str = "function"
+    kind: TraceKind = "function"
     file: str = ""
     line: int = 0
     defined_file: str = ""
@@ -242,7 +242,7 @@ class StackLine:
     """
 
     process: str
-    role: str
+    role: ThreadRole
     file: str
     line: int
     function: str

@@ -46,6 +46,11 @@ ChangeKind = Literal[
     "parallel_reads",
     "perfect",
 ]
+# How steps are counted: in a graph, in a tf.function's loop, in Python, by Keras's call, or by a part that the user's loop calls
+StepKind = Literal["graph", "scan", "eager", "call", "function", "tape", "gradient", "update"]
+PhaseKind = Literal["fit", "epoch", "epoch_end", "validation", "evaluate", "predict"]
+TraceKind = Literal["function", "dataset"]
+ThreadRole = Literal["main", "pipeline", "other"]
 # What a check may say of a text alone: what it finds; a suspicion that only a run decides; nothing, for it goes by a date
 OfText = Literal["finding", "suspicion", "nothing"]
 FactGroup = Literal["machine", "library", "stack", "variable", "package"]  # stack: the packages TensorFlow is made of
@@ -71,6 +76,10 @@ WORDS: frozenset[str] = frozenset(
         LibraryOrigin,
         RunOutcome,
         ChangeKind,
+        StepKind,
+        PhaseKind,
+        TraceKind,
+        ThreadRole,
     )
     for word in get_args(vocabulary)
 )

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from gpudoctor.model.missing import Missing
 from gpudoctor.model.run import CallGroup, Calls, Settings, Tracing, Tracings, Value
 from gpudoctor.model.session import PhaseRecord, Session, StepSample, TraceRecord
+from gpudoctor.model.words import PhaseKind
 from gpudoctor.profile.steps import Loop
 
 OUTER = ("fit", "evaluate", "predict")
@@ -16,7 +17,7 @@ MOST = 30
 def calls(session: Session, process: str) -> Calls:
     """Return Keras's phases of a process."""
     phases = [each for each in session.phases if each.process == process and not isinstance(each.ended_at, Missing)]
-    groups: dict[tuple[str, str, int], list[PhaseRecord]] = {}
+    groups: dict[tuple[PhaseKind, str, int], list[PhaseRecord]] = {}
     for each in phases:
         if each.kind in OUTER:
             groups.setdefault((each.kind, each.file, each.line), []).append(each)
@@ -50,7 +51,7 @@ def _whole_s(session: Session, process: str) -> float:
 
 
 def _group(
-    key: tuple[str, str, int], members: Sequence[PhaseRecord], session: Session, process: str, whole: float
+    key: tuple[PhaseKind, str, int], members: Sequence[PhaseRecord], session: Session, process: str, whole: float
 ) -> CallGroup:
     kind, file, line = key
     total = sum(map(_span, members))

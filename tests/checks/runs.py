@@ -26,7 +26,7 @@ from gpudoctor.model.run import (
 )
 from gpudoctor.model.snapshot import Snapshot
 from gpudoctor.model.trends import Loss, Memory, MemorySlope
-from gpudoctor.model.words import ChangeKind
+from gpudoctor.model.words import ChangeKind, ThreadRole
 from tests.checks.case import Case
 from tests.checks.machines import GIB, broken, changed, healthy_h100, with_trial, without
 from tests.checks.trials import trained
@@ -104,7 +104,7 @@ def make_pipeline(
 
 
 def make_line(
-    share: float, *, role: str = "main", activity: str = "numpy", leaf: str = "numpy.pad", **members: Any
+    share: float, *, role: ThreadRole = "main", activity: str = "numpy", leaf: str = "numpy.pad", **members: Any
 ) -> HotLine:
     """Return a hot line."""
     given: dict[str, Any] = {"file": SCRIPT, "line": 17, "function": "augment", "snippet": "x = np.pad(x, 4)"}

@@ -9,6 +9,7 @@ import pytest
 from gpudoctor.model.missing import Missing
 from gpudoctor.model.run import HotLine, HotLines, StepTimes
 from gpudoctor.model.session import LoopRecord, Session, StepPartRecord, StepSample
+from gpudoctor.model.words import StepKind
 from gpudoctor.profile.breakdown import WindowShare, step_times
 from gpudoctor.profile.steps import Loop, main_loop
 from tests.profile.timelines import PROCESS, START, loop, readings, session
@@ -16,7 +17,7 @@ from tests.profile.timelines import PROCESS, START, loop, readings, session
 SECONDS = 10
 
 
-def part(number: int, kind: str) -> LoopRecord:
+def part(number: int, kind: StepKind) -> LoopRecord:
     """Return the row of a part."""
     return replace(loop(number, label="loop", kind=kind, graph=f"part {number}"), line=10 + number)
 
@@ -37,7 +38,7 @@ def samples(
     )
 
 
-def told(number: int, kind: str, *, calls: int = 100, fed: int = 0, holds: str = "") -> StepPartRecord:
+def told(number: int, kind: StepKind, *, calls: int = 100, fed: int = 0, holds: str = "") -> StepPartRecord:
     return StepPartRecord(process=PROCESS, part=number, kind=kind, calls=calls, fed=fed, holds=holds, inside_s=1.0)
 
 
@@ -47,7 +48,7 @@ def chosen(recorded: Session) -> Loop:
     return found
 
 
-def of(*parts: tuple[int, str, float], step_parts: tuple[StepPartRecord, ...] = ()) -> Session:
+def of(*parts: tuple[int, StepKind, float], step_parts: tuple[StepPartRecord, ...] = ()) -> Session:
     """Return a session of parts: number, kind, calls a second."""
     rows = tuple(part(number, kind) for number, kind, _ in parts)
     steps = tuple(each for number, _, per_s in parts for each in samples(number, per_s=per_s))
@@ -92,7 +93,7 @@ def test_a_fetching_loop_is_the_loop_only_where_its_batches_go_into_the_steps(fe
     assert chosen(recorded).record.kind == kind
 
 
-def times(inside: float, lines: HotLines | None, *windows: WindowShare, kind: str = "function") -> StepTimes:
+def times(inside: float, lines: HotLines | None, *windows: WindowShare, kind: StepKind = "function") -> StepTimes:
     recorded = session(part(0, kind), steps=samples(0, per_s=10, inside=inside))
     return step_times(recorded, chosen(recorded), lines=lines, machine=None, windows=windows)
 

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from gpudoctor import codec
 from gpudoctor.model.session import LoopRecord, PhaseRecord, ProcessRecord, Session, StepSample, TraceRecord
+from gpudoctor.model.words import PhaseKind, StepKind
 
 FOLDER = Path(__file__).parents[2] / "fixtures" / "timelines"
 PROCESS = "7-1"
@@ -21,7 +22,7 @@ def loop(
     number: int = 0,
     *,
     label: str = "fit",
-    kind: str = "graph",
+    kind: StepKind = "graph",
     graph: str = "train:1",
     replica: int = 0,
     overlaps: bool = False,
@@ -48,7 +49,7 @@ def readings(*rows: tuple[float, int, float], number: int = 0) -> tuple[StepSamp
     )
 
 
-def phase(number: int, kind: str, start: float, end: float) -> PhaseRecord:
+def phase(number: int, kind: PhaseKind, start: float, end: float) -> PhaseRecord:
     """Return a phase in seconds after the start."""
     return PhaseRecord(
         process=PROCESS,
