@@ -44,14 +44,13 @@ from gpudoctor.model.machine import (
 )
 from gpudoctor.model.missing import Maybe, Missing, either
 from gpudoctor.model.observed import STATED, TEXT_END, Arm, Comparison, Log, LogEvent, Probe, ProbeChild, Trial
+from gpudoctor.model.phases import CallGroup, Calls, Tracing, Tracings
 from gpudoctor.model.record import dataclass
 from gpudoctor.model.run import (
     HIGHLY,
     MODERATELY,
     UNFETCHED,
     Breakdown,
-    CallGroup,
-    Calls,
     Change,
     GpuOverTime,
     HotLine,
@@ -63,8 +62,6 @@ from gpudoctor.model.run import (
     Stage,
     StepPart,
     StepTimes,
-    Tracing,
-    Tracings,
 )
 from gpudoctor.model.shell import search_path, shell_path
 from gpudoctor.model.software import Library, Python, TensorFlow

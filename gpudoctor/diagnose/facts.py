@@ -7,7 +7,8 @@ from collections.abc import Callable, Mapping
 from gpudoctor.model.machine import Cuda, Host, Kernel, Nvml, Scheduler
 from gpudoctor.model.missing import Missing, either
 from gpudoctor.model.observed import Log, Probe
-from gpudoctor.model.run import Calls, HotLines, MachineOverTime, Pipeline, Run, Settings, StepTimes, Tracings
+from gpudoctor.model.phases import Calls, Tracings
+from gpudoctor.model.run import HotLines, MachineOverTime, Pipeline, Run, Settings, StepTimes
 from gpudoctor.model.snapshot import Snapshot
 from gpudoctor.model.software import Python, TensorFlow
 from gpudoctor.model.trends import Memory

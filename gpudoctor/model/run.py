@@ -10,9 +10,10 @@ from collections.abc import Mapping
 from dataclasses import field
 
 from gpudoctor.model.missing import Maybe, Missing
+from gpudoctor.model.phases import Calls, Tracings
 from gpudoctor.model.record import dataclass
 from gpudoctor.model.trends import Loss, Memory
-from gpudoctor.model.words import ChangeKind, PhaseKind, RunOutcome, StepKind, ThreadRole
+from gpudoctor.model.words import ChangeKind, RunOutcome, StepKind, ThreadRole
 
 UNSEEN = Missing("not recorded")
 COMMANDS_OWN = "the command's own"  # interpreter: the command names it, nobody chose
@@ -103,7 +104,7 @@ class Stage:
     `cost_s`: own wall time for one element; `visits`: elements for one batch; `batch_s`: what it adds to a batch, with its
     parallelism. `python`: its function holds the GIL (python function, generator, sequence: Keras's). `made_by`: user, tensorflow
     (injected or made parallel by itself) or library. `parallel_asked`: the user's call names num_parallel_calls; of a
-    sequence, workers.
+    sequence, workers. `random`: its function of TensorFlow's draws random numbers.
     """
 
     name: str
@@ -125,6 +126,7 @@ class Stage:
     batch_s: float = 0.0
     buffered: int = 0
     element_bytes: float = 0.0
+    random: Maybe[bool] = UNSEEN
     snippet: str = ""
 
 
@@ -241,61 +243,6 @@ class Settings:
     def on(self, name: str) -> bool:
         """Return whether a switch is on."""
         return self.get(name) is True
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Tracing:
-    """One function that was traced: how often, how long, why again. `rebuilt`: a new function object each time.
-
-    `total_s`: of all but the first; what happened inside another's tracing again is in that one's. `users`: it is theirs.
-    """
-
-    name: str
-    file: str = ""
-    line: int = 0
-    count: int = 0
-    total_s: float = 0.0
-    reasons: tuple[str, ...] = ()
-    rebuilt: bool = False
-    users: bool = True
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Tracings:
-    """All functions that were traced; `share`: of `whole_s`, from the first phase or step to the last, first tracings left out."""
-
-    functions: tuple[Tracing, ...] = ()
-    share: float = 0.0
-    whole_s: float = 0.0
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CallGroup:
-    """Calls of fit, evaluate or predict from one line of the user's."""
-
-    kind: PhaseKind
-    file: str = ""
-    line: int = 0
-    calls: int = 0
-    steps: float = 0.0
-    total_s: float = 0.0
-    share: float = 0.0
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Calls:
-    """Keras's own phases.
-
-    `epochs` counts all; the sums `epoch_s`, and in it `epoch_end_s` (callbacks) and `validation_s`, are those of the
-    `steady_epochs`: the first one is left out where there are more, for it imports, traces and compiles.
-    """
-
-    groups: tuple[CallGroup, ...] = ()
-    epochs: int = 0
-    steady_epochs: int = 0
-    epoch_s: float = 0.0
-    epoch_end_s: float = 0.0
-    validation_s: float = 0.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from gpudoctor.model.missing import Maybe, Missing, either
+from gpudoctor.model.phases import Calls
 from gpudoctor.model.record import dataclass
 from gpudoctor.model.run import (
     HIGHLY,
@@ -16,7 +17,6 @@ from gpudoctor.model.run import (
     ON_PROFILED,
     UNFETCHED,
     Breakdown,
-    Calls,
     HotLine,
     HotLines,
     MachineOverTime,

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from gpudoctor.model.missing import Missing
-from gpudoctor.model.run import CallGroup, Calls, Settings, Tracing, Tracings, Value
+from gpudoctor.model.phases import CallGroup, Calls, Tracing, Tracings
+from gpudoctor.model.run import Settings, Value
 from gpudoctor.model.session import PhaseRecord, Session, StepSample, TraceRecord
 from gpudoctor.model.words import PhaseKind
 from gpudoctor.profile.steps import Loop

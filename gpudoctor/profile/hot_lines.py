@@ -10,7 +10,8 @@ from dataclasses import replace
 
 from gpudoctor.model.missing import Missing
 from gpudoctor.model.run import Blocked, HotLine, HotLines
-from gpudoctor.model.session import Session, StackLine
+from gpudoctor.model.sampled import StackLine
+from gpudoctor.model.session import Session
 from gpudoctor.profile.loop_bodies import line_of_work
 from gpudoctor.profile.steps import Loop
 

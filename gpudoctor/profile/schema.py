@@ -10,7 +10,7 @@ from dataclasses import dataclass as standard_dataclass
 from dataclasses import fields
 from functools import cache
 
-from gpudoctor.model import session, told
+from gpudoctor.model import sampled, session, told
 
 SCHEMA_VERSION = 1  # PRAGMA user_version; an older gpudoctor refuses a newer file
 
@@ -45,10 +45,10 @@ TABLES: Mapping[str, Table] = {
     "iterators": Table(record=session.IteratorRecord, key=("process", "iterator")),
     "pipeline_nodes": Table(record=session.PipelineNode, key=("process", "iterator", "node")),
     "stack_lines": Table(
-        record=session.StackLine, key=("process", "role", "file", "line", "function", "activity", "leaf")
+        record=sampled.StackLine, key=("process", "role", "file", "line", "function", "activity", "leaf")
     ),
-    "bursts": Table(record=session.Burst),
-    "syncs": Table(record=session.SyncRecord, key=("process", "file", "line", "method")),
+    "bursts": Table(record=sampled.Burst),
+    "syncs": Table(record=sampled.SyncRecord, key=("process", "file", "line", "method")),
     "memory": Table(record=session.MemorySample),
     "gpu_samples": Table(record=session.GpuSample),
     "host_samples": Table(record=session.HostSample),

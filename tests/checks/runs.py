@@ -6,10 +6,9 @@ from dataclasses import replace
 from typing import Any
 
 from gpudoctor.model.missing import Missing
+from gpudoctor.model.phases import CallGroup, Calls, Tracing, Tracings
 from gpudoctor.model.run import (
     Breakdown,
-    CallGroup,
-    Calls,
     Change,
     GpuOverTime,
     HotLine,
@@ -21,8 +20,6 @@ from gpudoctor.model.run import (
     Settings,
     Stage,
     StepTimes,
-    Tracing,
-    Tracings,
 )
 from gpudoctor.model.snapshot import Snapshot
 from gpudoctor.model.trends import Loss, Memory, MemorySlope

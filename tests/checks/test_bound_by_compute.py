@@ -8,8 +8,9 @@ import pytest
 
 from gpudoctor.model.finding import Severity
 from gpudoctor.model.missing import Missing
+from gpudoctor.model.phases import Tracing, Tracings
 from gpudoctor.model.report import Outcome
-from gpudoctor.model.run import StepPart, Tracing, Tracings
+from gpudoctor.model.run import StepPart
 from gpudoctor.testing import judge
 from gpudoctor_checks.compute.bound_by_compute import healthy
 from tests.checks.runs import case, make_settings, make_steps, ran

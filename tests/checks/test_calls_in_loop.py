@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from gpudoctor.model.run import CallGroup, Calls
+from gpudoctor.model.phases import CallGroup, Calls
 from gpudoctor.model.words import PhaseKind
 from gpudoctor.testing import judge
 from gpudoctor_checks.compute.calls_in_loop import called

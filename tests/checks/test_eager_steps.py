@@ -7,8 +7,9 @@ from dataclasses import replace
 import pytest
 
 from gpudoctor.model.finding import Grade, Severity
+from gpudoctor.model.phases import Tracing, Tracings
 from gpudoctor.model.report import Outcome
-from gpudoctor.model.run import HotLines, StepPart, Tracing, Tracings
+from gpudoctor.model.run import HotLines, StepPart
 from gpudoctor.testing import judge
 from gpudoctor_checks.compute.eager_steps import without_graph
 from tests.checks.machines import paired, with_trial

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from gpudoctor.model.run import Calls, HotLines
+from gpudoctor.model.phases import Calls
+from gpudoctor.model.run import HotLines
 from gpudoctor.testing import judge
 from gpudoctor_checks.compute.epoch_end import stalled
 from tests.checks.runs import case, make_line, ran

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from gpudoctor.model.finding import Severity
-from gpudoctor.model.run import Tracing, Tracings
+from gpudoctor.model.phases import Tracing, Tracings
 from gpudoctor.testing import judge
 from gpudoctor_checks.compute.retracing import retraced
 from tests.checks.runs import SCRIPT, case, ran

@@ -9,7 +9,8 @@ import pytest
 from gpudoctor.diagnose import registry
 from gpudoctor.diagnose.engine import diagnose
 from gpudoctor.model.missing import Missing
-from gpudoctor.model.run import Breakdown, Calls, HotLines, Run, Tracing, Tracings
+from gpudoctor.model.phases import Calls, Tracing, Tracings
+from gpudoctor.model.run import Breakdown, HotLines, Run
 from gpudoctor.present import run_text
 from gpudoctor_checks.pipeline_fixes import pipeline_fixes
 from tests.checks.runs import (

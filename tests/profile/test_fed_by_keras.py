@@ -11,7 +11,8 @@ from typing import Any
 import pytest
 
 from gpudoctor.model.run import Pipeline
-from gpudoctor.model.session import Burst, CallSite, IteratorRecord, PipelineNode, StackLine
+from gpudoctor.model.sampled import Burst, StackLine
+from gpudoctor.model.session import CallSite, IteratorRecord, PipelineNode
 from gpudoctor.profile.agent import feeders
 from gpudoctor.profile.timeline import analyse
 from tests.profile.launched import run, with_tensorflow

@@ -21,18 +21,9 @@ from gpudoctor.diagnose.engine import diagnose
 from gpudoctor.model.finding import Evidence, Finding, Fix, Gain, Grade, Location, Severity
 from gpudoctor.model.gpu import Clocks, Ecc, Gpu, Memory, Pcie, Power, Utilization
 from gpudoctor.model.machine import Nvml
+from gpudoctor.model.phases import Tracings
 from gpudoctor.model.report import Coverage, Outcome, Report, Status, Summary, Verdict
-from gpudoctor.model.run import (
-    Breakdown,
-    GpuOverTime,
-    HotLine,
-    HotLines,
-    MachineOverTime,
-    Pipeline,
-    Run,
-    StepTimes,
-    Tracings,
-)
+from gpudoctor.model.run import Breakdown, GpuOverTime, HotLine, HotLines, MachineOverTime, Pipeline, Run, StepTimes
 from gpudoctor.model.run import (
     Stage as PipelineStage,
 )

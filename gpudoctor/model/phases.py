@@ -1,0 +1,61 @@
+"""What goes on around the steps of a run: Keras's own phases, and tracings of functions into graphs."""
+
+from __future__ import annotations
+
+from gpudoctor.model.record import dataclass
+from gpudoctor.model.words import PhaseKind
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tracing:
+    """One function that was traced: how often, how long, why again. `rebuilt`: a new function object each time.
+
+    `total_s`: of all but the first; what happened inside another's tracing again is in that one's. `users`: it is theirs.
+    """
+
+    name: str
+    file: str = ""
+    line: int = 0
+    count: int = 0
+    total_s: float = 0.0
+    reasons: tuple[str, ...] = ()
+    rebuilt: bool = False
+    users: bool = True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tracings:
+    """All functions that were traced; `share`: of `whole_s`, from the first phase or step to the last, first tracings left out."""
+
+    functions: tuple[Tracing, ...] = ()
+    share: float = 0.0
+    whole_s: float = 0.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CallGroup:
+    """Calls of fit, evaluate or predict from one line of the user's."""
+
+    kind: PhaseKind
+    file: str = ""
+    line: int = 0
+    calls: int = 0
+    steps: float = 0.0
+    total_s: float = 0.0
+    share: float = 0.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Calls:
+    """Keras's own phases.
+
+    `epochs` counts all; the sums `epoch_s`, and in it `epoch_end_s` (callbacks) and `validation_s`, are those of the
+    `steady_epochs`: the first one is left out where there are more, for it imports, traces and compiles.
+    """
+
+    groups: tuple[CallGroup, ...] = ()
+    epochs: int = 0
+    steady_epochs: int = 0
+    epoch_s: float = 0.0
+    epoch_end_s: float = 0.0
+    validation_s: float = 0.0
