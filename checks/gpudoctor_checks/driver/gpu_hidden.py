@@ -91,16 +91,12 @@ def hidden(
     left = left_visible(value, uuids or (), cuda)
     if not left.stopped_at:
         return
-    weight = weigh_unusable(0.95 if uuids else 0.7, baseline)
     given = not _barred(container, cuda, nvml)
+    weight = weigh_unusable(0.95 if uuids else 0.7, baseline)
     if left.count:
         weight = Weight(confidence=0.9, basis="the variable itself; the probe may train on a GPU that is left")
     yield Finding(
-        summary=f"{NAME}={value!r} would hide the GPU, once there is one to see."
-        if not given
-        else f"{NAME}={value!r} hides every GPU."
-        if not left.count
-        else f"{NAME}={value!r} gives {left.count} GPU(s): it ends at {left.stopped_at}.",
+        summary=f"{NAME}={value!r} {left.in_words(given=given)}",
         severity=Severity.WARNING if left.count or not given else Severity.ERROR,
         confidence=weight.confidence,
         basis=weight.basis,

@@ -19,6 +19,12 @@ class Visible:
     count: int
     stopped_at: str = ""
 
+    def in_words(self, *, given: bool) -> str:
+        """Return what such a list does, as the rest of a sentence; `given`: there is a GPU that it could show."""
+        if not given:
+            return "would hide the GPU, once there is one to see."
+        return f"gives {self.count} GPU(s): it ends at {self.stopped_at}." if self.count else "hides every GPU."
+
 
 def read_list(value: str, uuids: tuple[str | None, ...]) -> Visible:
     """Read the list as the driver does: the first wrong entry ends it.

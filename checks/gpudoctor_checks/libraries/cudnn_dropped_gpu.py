@@ -78,18 +78,15 @@ def dropped(
         basis=weight.basis,
         evidence=(
             Evidence(label="cuDNN", value=version, source=either(library.version_from, "loader")),
-            Evidence(
-                label="its oldest GPU",
-                value=f"{release.min_cc // 10}.{release.min_cc % 10}",
-                unit="compute capability",
-                source="cuDNN wheels",
-            ),
-            Evidence(
-                label="this GPU", value=f"{oldest // 10}.{oldest % 10}", unit="compute capability", source="libcuda"
-            ),
+            _capability("its oldest GPU", release.min_cc, "cuDNN wheels"),
+            _capability("this GPU", oldest, "libcuda"),
         ),
         fixes=keep_older_cudnn(tensorflow, oldest, last),
     )
+
+
+def _capability(label: str, number: int, source: str) -> Evidence:
+    return Evidence(label=label, value=f"{number // 10}.{number % 10}", unit="compute capability", source=source)
 
 
 def _used(tensorflow: TensorFlow, devices: Devices) -> list[int]:

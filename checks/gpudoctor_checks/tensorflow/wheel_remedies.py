@@ -124,3 +124,13 @@ def _tag(event: LogEvent) -> str:
     """Return "3.5" of a wheel's name with cp35 in it; '' for none."""
     digits = event.values.get("tag", "")
     return f"{digits[0]}.{digits[1:]}" if digits.isdecimal() else ""
+
+
+def why_none(wanted: str, own: str, found: tuple[LogEvent, ...], *, arm: bool) -> str:
+    """Return in a sentence why pip found no wheel: the machine, pip itself, or the Python (`own`)."""
+    if arm:
+        return "TensorFlow's wheels on PyPI are not for this ARM machine with a GPU."
+    if pip_is_old(wanted, found):
+        return "This pip is too old to see the wheels of TensorFlow 1.15 and later."
+    release, interpreter = f"TensorFlow {wanted}".rstrip(), f"this Python ({own})" if own else "this Python"
+    return f"{release} has no wheel for {interpreter}."

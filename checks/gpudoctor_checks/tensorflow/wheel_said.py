@@ -40,7 +40,7 @@ from gpudoctor_checks.tensorflow.cpu_build import LAST_NATIVE
 from gpudoctor_checks.tensorflow.cpu_build_said import FIRST_WITHOUT, WSL
 from gpudoctor_checks.tensorflow.cuda_wheels_absent import without_cuda_wheels
 from gpudoctor_checks.tensorflow.wheel_for_gpu import Machine
-from gpudoctor_checks.tensorflow.wheel_remedies import PLAIN_NAME, VERSION, fixes_for, pip_is_old
+from gpudoctor_checks.tensorflow.wheel_remedies import PLAIN_NAME, VERSION, fixes_for, why_none
 
 ARM = frozenset({"aarch64", "arm64"})
 
@@ -89,13 +89,7 @@ def no_wheel(
     seen = next((each.values["versions"] for each in found if each.values.get("versions")), "")
     arm = _on_arm(host, gpus) and not any("aarch64" in each.values.get("platform", "") for each in found)
     yield log_finding(
-        "TensorFlow's wheels on PyPI are not for this ARM machine with a GPU."
-        if arm
-        else "This pip is too old to see the wheels of TensorFlow 1.15 and later."
-        if pip_is_old(wanted, found)
-        else f"TensorFlow {wanted} has no wheel for this Python{f' ({own})' if own else ''}.".replace(
-            "TensorFlow  ", "TensorFlow "
-        ),
+        why_none(wanted, own, found, arm=arm),
         weigh_faulty(0.93 if wanted or own else 0.8, baseline),
         found,
         *machine.served(fixes_for(wanted, own, stated(log, "tf"), found, arm=arm, windows=on_windows(host))),
