@@ -61,7 +61,8 @@ def _words(kind: str, stage: Stage, below: Sequence[Stage]) -> tuple[str, str, f
         return "Read several files side by side", diff(stage.snippet, reads), 15.0
     if kind == "prefetch":
         return "Prefetch as the last step", diff("", "ds = ds.prefetch(tf.data.AUTOTUNE)"), 1.0
-    return "cache(), if nothing in it is random", cached(stage, below), 2.0
+    title = "cache(): nothing in it is random" if stage.random is False else "cache(), if nothing in it is random"
+    return title, cached(stage, below), 2.0
 
 
 def _workers(name: str, stage: Stage, asked: str) -> str:

@@ -37,10 +37,12 @@ def cache(
     memory_bytes: int,
     settings: Settings | None,
 ) -> Change | None:
-    """Return the cache behind a slow stage. Offered for Python and for readers: what TensorFlow left serial is random."""
+    """Return the cache behind a slow stage. Offered for Python, for readers, and for maps that are seen to draw nothing at random."""
     stage = stages[at]
-    if stage.python == "sequence" or not (stage.python or base_name(stage.name) in READERS):
-        return None  # of what Keras makes no cache can be asked
+    if stage.python == "sequence" or any(each.random is True for each in stages[at:]):
+        return None  # of what Keras makes no cache can be asked; what is random must not be the same each time
+    if not (stage.python or base_name(stage.name) in READERS or stage.random is False):
+        return None
     if any(base_name(each.name).endswith("Cache") for each in stages):
         return None
     data = _data(stages, at, epochs, settings)

@@ -9,47 +9,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from gpudoctor.model.missing import Missing
+from gpudoctor.model.missing import Maybe, Missing
 from gpudoctor.model.run import Pipeline, Stage
 from gpudoctor.model.session import CallSite, IteratorRecord, PipelineNode, Session
 from gpudoctor.profile.hot_lines import Read
 from gpudoctor.profile.nested_inputs import as_one, attributed, splits
+from gpudoctor.profile.pipeline_readings import reading
+from gpudoctor.profile.pipeline_sites import sites_of
 from gpudoctor.profile.seen_pipeline import SeenPipeline, nodes_of
 from gpudoctor.profile.steps import Loop
 
-# Node of tf.data's model -> the methods of Dataset that it comes from (tensorflow/core/kernels/data; names as
-# `get_model_proto` gives them, versions cut off). A fused node comes from several.
-METHODS = {
-    "Map": ("map",),
-    "ParallelMap": ("map",),
-    "MapAndBatch": ("batch", "map"),
-    "Batch": ("batch",),
-    "ParallelBatch": ("batch",),
-    "PaddedBatch": ("padded_batch",),
-    "Filter": ("filter",),
-    "FlatMap": ("flat_map", "from_generator"),
-    "Generator": ("from_generator",),
-    "Interleave": ("interleave",),
-    "ParallelInterleave": ("interleave",),
-    "Shuffle": ("shuffle",),
-    "ShuffleAndRepeat": ("repeat", "shuffle"),
-    "Repeat": ("repeat",),
-    "FiniteRepeat": ("repeat",),
-    "ForeverRepeat": ("repeat",),
-    "Prefetch": ("prefetch",),
-    "Cache": ("cache",),
-    "MemoryCache": ("cache",),
-    "FileCache": ("cache",),
-    "TensorSlice": ("from_tensor_slices",),
-    "FromTensor": ("from_tensors",),
-    "Range": ("range",),
-    "TFRecord": ("TFRecordDataset",),
-    "TextLine": ("TextLineDataset",),
-    "FixedLengthRecord": ("FixedLengthRecordDataset",),
-    "Unbatch": ("unbatch",),
-    "Scan": ("scan",),
-    "Zip": ("zip",),
-}
 SIDE_BY_SIDE = frozenset({"Prefetch", "ParallelMap", "MapAndBatch", "ParallelInterleave", "ParallelBatch"})
 READERS = frozenset({"TFRecord", "TextLine", "FixedLengthRecord"})
 KEEPERS = frozenset({"cache", "snapshot", "save"})  # once full, they run without what lies below
@@ -59,7 +28,6 @@ PARALLEL = frozenset({"num_parallel_calls", "argument_1"})  # of map; for interl
 AUTOTUNE_OFF = "autotune is off"  # agent/pipeline.py: why an iterator has no model
 ENDED = "the input had ended when tf.data's model was read, and its nodes with it"
 NOT_SEEN = "the profiler windows show nothing of the Python in it"
-WHOLE = 0.5  # policy: an iterator with half the elements of the fullest one has run long enough
 FEWEST = 3  # batches before a cost per batch means something
 
 
@@ -68,7 +36,7 @@ def pipeline(session: Session, loop: Loop, read: Read, windows: Sequence[SeenPip
     iterators = _iterators(session, loop)
     if not iterators:
         return Missing("the main loop iterates over no tf.data iterator")
-    chosen, nodes = _fullest(session, iterators)
+    chosen, nodes = reading(session, iterators)
     seen = _alike(windows, loop) if chosen is None else []
     if seen:
         chosen, nodes = _seen(session, iterators, seen, loop)
@@ -110,26 +78,6 @@ def _iterators(session: Session, loop: Loop) -> list[IteratorRecord]:
     own = [each for each in session.iterators if each.process == record.process]
     same = [each for each in own if each.label == record.label and (each.label != "loop" or each.line == record.line)]
     return same or [each for each in own if each.label == "loop"]
-
-
-def _fullest(session: Session, iterators: Sequence[IteratorRecord]) -> tuple[IteratorRecord | None, list[PipelineNode]]:
-    """Return the last iterator that ran long enough, and its nodes; an input that ended before it was read has fewer."""
-    process = iterators[0].process
-    nodes: dict[int, list[PipelineNode]] = {}
-    for each in session.pipeline_nodes:
-        if each.process == process:
-            nodes.setdefault(each.iterator, []).append(each)
-    counts = {
-        each.iterator: max((node.num_elements for node in nodes.get(each.iterator, ())), default=0)
-        for each in iterators
-    }
-    most = max(counts.values(), default=0)
-    if not most:
-        return None, []
-    long = [each for each in reversed(iterators) if counts[each.iterator] >= WHOLE * most]
-    kinds = {each.iterator: len({node.name for node in nodes[each.iterator]}) for each in long}
-    chosen = max(long, key=lambda each: kinds[each.iterator])
-    return chosen, nodes[chosen.iterator]
 
 
 def _alike(windows: Sequence[SeenPipeline], loop: Loop) -> list[SeenPipeline]:
@@ -228,9 +176,9 @@ def base_name(name: str) -> str:
 def stages_of(nodes: Sequence[PipelineNode], chain: Sequence[CallSite], iterator: IteratorRecord) -> tuple[Stage, ...]:
     nodes = as_one(nodes)
     batches = float(max(1, next((each.num_elements for each, _ in _from_output(nodes, 1.0) if each.num_elements), 1)))
-    sites = list(chain)
     found = [each for each in _from_output(nodes, batches) if base_name(each[0].name) != "Root"]
-    stages = [_stage(node, _take(sites, base_name(node.name)), made, iterator) for node, made in found]
+    asked = sites_of([base_name(node.name) for node, _ in found], chain)
+    stages = [_stage(node, sites, made, iterator) for (node, made), sites in zip(found, asked, strict=True)]
     return attributed([node for node, _ in found], stages)
 
 
@@ -261,22 +209,6 @@ def _share(part: PipelineNode, whole: PipelineNode) -> float:
     return min(1.0, part.num_elements / max(1, whole.num_elements)) or 1.0
 
 
-def _take(sites: list[CallSite], name: str) -> list[CallSite]:
-    """Return the sites that a node comes from, and drop them with all that lie above; none: nobody asked for the node."""
-    taken: list[CallSite] = []
-    wanted = METHODS.get(name, (name.lower(),))
-    fused = name in {"MapAndBatch", "ShuffleAndRepeat"}
-    for method in wanted:
-        place = next((at for at, each in enumerate(sites) if each.method == method), None)
-        if place is not None:
-            taken.append(sites[place])
-            keep = method == "from_generator" and name == "FlatMap"  # its generator node comes next
-            del sites[: place if keep else place + 1]
-            if not fused:
-                break
-    return taken
-
-
 def _stage(node: PipelineNode, sites: Sequence[CallSite], batches: float, iterator: IteratorRecord) -> Stage:
     name = base_name(node.name)
     site = next((each for each in sites if each.method in {"map", "from_generator"}), sites[0] if sites else None)
@@ -302,9 +234,15 @@ def _stage(node: PipelineNode, sites: Sequence[CallSite], batches: float, iterat
         visits=visits,
         cost_s=cost,
         batch_s=cost * visits / (max(1.0, parallelism) if name in SIDE_BY_SIDE else 1.0),
+        random=_random(site),
         buffered=node.buffered_elements,
         element_bytes=node.bytes_produced / node.num_elements if node.num_elements else 0.0,
     )
+
+
+def _random(site: CallSite | None) -> Maybe[bool]:
+    told = site.arguments.get("random") if site is not None else None
+    return bool(told) if told is not None else Missing("the function calls Python, or was not looked into")
 
 
 def _parallel_asked(site: CallSite) -> bool:

@@ -81,3 +81,18 @@ def test_what_would_not_fit_is_not_cached_and_a_round_that_has_just_begun_hides_
 def test_what_is_cached_already_is_left() -> None:
     chain = (BATCH, stage("MemoryCache", 200), replace(MAP, elements=200), stage("TensorSlice", 200))
     assert advised(*chain, at=2, epochs=8) is None
+
+
+@pytest.mark.parametrize(
+    ("mine", "below", "offered"), [(False, False, True), (True, False, False), (False, True, False)]
+)
+def test_a_map_of_tensorflows_is_kept_only_where_it_and_all_below_were_seen_to_draw_nothing_at_random(
+    mine: bool, below: bool, offered: bool
+) -> None:
+    parsed = stage("ParallelMapV2", 200, python="a cost")
+    chain = (BATCH, replace(parsed, python="", random=mine), replace(MAP, elements=200, random=below))
+    assert (advised(*chain, stage("TFRecord", 200), at=1, epochs=8) is not None) is offered
+
+
+def test_a_map_of_which_nothing_is_known_is_not_kept() -> None:
+    assert advised(BATCH, stage("ParallelMapV2", 200), stage("TFRecord", 200), at=1, epochs=8) is None

@@ -7,7 +7,7 @@ import threading
 import weakref
 from typing import Any
 
-from . import core, feeders, hidden, places
+from . import core, feeders, graphs, hidden, places
 
 METHODS = [
     "apply",
@@ -137,6 +137,9 @@ def _tell(dataset: Any, site: dict[str, Any], source: Any, args: Any, kwargs: di
         if site["method"] == "from_generator" and places.kind_of(callee_file) != places.USER:
             site.update(feeders.behind(callee))
     more = {name: site.pop(name) for name in feeders.TOLD if name in site}
+    random = graphs.draws_random(dataset) if site["method"] == "map" else None
+    if random is not None:
+        more["random"] = random
     core.emit(
         "call_sites",
         site=number,

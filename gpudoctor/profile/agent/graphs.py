@@ -9,6 +9,8 @@ from .tables import tensorflow_module
 
 _numbers: weakref.WeakKeyDictionary[Any, int] = weakref.WeakKeyDictionary()
 _last = [0]
+RANDOM = ("Random", "Normal", "Multinomial", "Shuffle")  # in names of operations, those of tf.random.stateless_* included
+CALLS_PYTHON = frozenset(["PyFunc", "PyFuncStateless", "EagerPyFunc"])
 MOST_NESTED = 50
 
 
@@ -64,3 +66,17 @@ def outermost(graph: Any) -> str:
         _last[0] += 1
         number = _numbers[graph] = _last[0]
     return f"{graph.name}:{number}"
+
+
+def draws_random(dataset: Any) -> bool | None:
+    """Return whether the function of a map draws random numbers; None where it calls Python, or is not known."""
+    mapped = getattr(getattr(dataset, "_map_func", None), "function", None)
+    graph = getattr(mapped, "graph", None)
+    if graph is None:
+        return None
+    types = {each.type for each in graph.get_operations()}
+    for each in getattr(graph, "_functions", {}).values():  # bodies of conditions and loops
+        types.update(node.op for node in each.cached_definition.node_def)
+    if any(word in each for each in types for word in RANDOM):
+        return True
+    return None if types & CALLS_PYTHON else False
