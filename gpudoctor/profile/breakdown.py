@@ -23,7 +23,7 @@ from gpudoctor.model.run import (
     StepTimes,
 )
 from gpudoctor.model.session import Session
-from gpudoctor.profile.between import host_share, outside, step_parts
+from gpudoctor.profile.between import host_share, outside
 from gpudoctor.profile.seen_pipeline import SeenPipeline
 from gpudoctor.profile.steps import Loop, Stretch, overlap, tracing_times
 
@@ -73,11 +73,10 @@ def step_times(
     stamped = _stamped(loop.steady, loop, span, overlaps=overlaps)
     device = _device(window, machine, plane)
     host = host_share(loop, _sampled(lines, calls), seen=lines is not None, device=device)
-    shares = _shares(
-        _waiting(_fetching(stamped, loop, window), window, device, plane), device, _traced(session, loop, span), host
-    )
+    waiting = _waiting(_fetching(stamped, loop, window), window, device, plane)
+    shares = _shares(waiting, device, _traced(session, loop, span), host)
     own = host if called else stamped
-    seen = Missing("no window") if window is None else window.outside_share if called else window.input_share
+    seen = _seen(window, called=called) if window is not None else _no_window(session, loop)
     compared = _compared((own, _meanwhile(loop, overlaps=overlaps)), seen)
     agree = _agree(compared, seen)
     elsewhere = agree is True and _agree(own, seen) is not True
@@ -95,13 +94,9 @@ def step_times(
         shares=shares,
         input_class=input_class(shares.input),
         methods=methods,
-        window_input_share=NO_FETCH
-        if called
-        else window.input_share
-        if window is not None
-        else _no_window(session, loop),
+        window_input_share=NO_FETCH if called else seen,
         stamped_input_share=NO_FETCH if called else compared,
-        window_host_share=(seen if window is not None else _no_window(session, loop)) if called else FETCHES,
+        window_host_share=seen if called else FETCHES,
         stamped_host_share=compared if called else FETCHES,
         agree=agree,
         agree_elsewhere=elsewhere,
@@ -110,7 +105,6 @@ def step_times(
         basis=basis,
         steps_per_execution=steps_per_execution,
         loop_s=loop.total_s,
-        parts=step_parts(session, loop),
     )
 
 
@@ -123,7 +117,7 @@ def input_class(share: Maybe[float]) -> str:
 
 def _window(windows: Sequence[WindowShare], *, called: bool) -> WindowShare | None:
     """Return all windows as one; long ones weigh more. `called`: what counts in them is what lies between the calls."""
-    told = [(each, each.outside_share if called else each.input_share) for each in windows]
+    told = [(each, _seen(each, called=called)) for each in windows]
     usable = [each for each, share in told if each.steps and not isinstance(share, Missing)]
     total = sum(each.steps * each.step_s for each in usable)
     if not usable or total <= 0:
@@ -142,6 +136,10 @@ def _window(windows: Sequence[WindowShare], *, called: bool) -> WindowShare | No
         device_share=mean([(each, each.device_share) for each in usable]),
         outside_share=mean([(each, each.outside_share) for each in usable]),
     )
+
+
+def _seen(window: WindowShare, *, called: bool) -> Maybe[float]:
+    return window.outside_share if called else window.input_share
 
 
 def _plane(session: Session, windows: Sequence[WindowShare], machine: MachineOverTime | None) -> str:

@@ -17,7 +17,7 @@ class LiveLine:
     def __init__(self, terminal: Terminal | None) -> None:
         self._terminal = terminal
         self._last: dict[tuple[str, int], tuple[float, int, float]] = {}
-        self._steps_per_s = self._wait_share = 0.0
+        self._steps_per_s, self._share = 0.0, ""
         self._gpu: Mapping[str, Any] = {}
 
     def hear(self, table: str, values: Mapping[str, Any]) -> None:
@@ -29,18 +29,22 @@ class LiveLine:
 
     def _step(self, values: Mapping[str, Any]) -> None:
         key = (str(values["process"]), int(values["loop"]))
-        now = (float(values["at"]), int(values["count"]), float(values.get("wait_s") or 0.0))
+        called = values.get("wait_s") is None and values.get("inside_s") is not None
+        spent = float((values["inside_s"] if called else values.get("wait_s")) or 0.0)
+        now = (float(values["at"]), int(values["count"]), spent)
         before, self._last[key] = self._last.get(key), now
         if before is not None and now[0] > before[0] and now[1] > before[1]:
             seconds = now[0] - before[0]
             self._steps_per_s = (now[1] - before[1]) / seconds
-            self._wait_share = min(1.0, max(0.0, (now[2] - before[2]) / seconds))
+            share = min(1.0, max(0.0, (now[2] - before[2]) / seconds))
+            # steps that fetch nothing from tf.data: what is not inside of TensorFlow's calls is the loop's own Python
+            self._share = f"host {100 * (1 - share):.0f} %" if called else f"input {100 * share:.0f} %"
 
     def show(self) -> None:
         """Show the line."""
         if self._terminal is None or not self._steps_per_s:
             return
-        words = [f"{self._steps_per_s:.1f} steps/s", f"input {100 * self._wait_share:.0f} %"]
+        words = [f"{self._steps_per_s:.1f} steps/s", self._share]
         if "gpu_percent" in self._gpu:
             words.append(f"GPU {self._gpu['gpu_percent']} %")
         if "memory_used_bytes" in self._gpu and "memory_total_bytes" in self._gpu:

@@ -15,6 +15,7 @@ from gpudoctor.model.observed import TEXT_END
 from gpudoctor.model.run import Pipeline, Run, RunEvent, Settings, StepTimes
 from gpudoctor.model.session import Session
 from gpudoctor.profile import signals
+from gpudoctor.profile.between import step_parts
 from gpudoctor.profile.breakdown import WindowShare, step_times
 from gpudoctor.profile.calls import calls, settings, tracings
 from gpudoctor.profile.hot_lines import Read, hot_lines
@@ -50,7 +51,7 @@ def analyse(session: Session, windows: Sequence[WindowShare] = (), read: Read = 
     times = step_times(
         session, loop, lines=lines, machine=machine, calls=around, windows=windows, steps_per_execution=many
     )
-    times = replace(times, run_s=_duration(session))
+    times = replace(times, run_s=_duration(session), parts=step_parts(session, loop))
     seen = tuple(each.pipeline for each in windows if each.pipeline is not None)
     found = _known(unknown, "pipeline", pipeline(session, loop, read, seen))
     return replace(

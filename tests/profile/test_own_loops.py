@@ -9,15 +9,19 @@ from pathlib import Path
 
 import pytest
 
+from gpudoctor.model.missing import Missing
+from gpudoctor.model.run import StepTimes
 from gpudoctor.model.session import Session
 from gpudoctor.profile.between import step_parts
 from gpudoctor.profile.steps import Loop, main_loop
+from gpudoctor.profile.timeline import analyse
+from gpudoctor.profile.windows import window_shares
 from tests.profile.launched import Ran, plain, run, script, with_tensorflow
 from tests.side_by_side import together
 
 pytestmark = pytest.mark.tensorflow
 
-SCRIPT = str(Path(__file__).parent / "scripts" / "own_loops.py")
+SCRIPT, WINDOWED = (str(Path(__file__).parent / "scripts" / name) for name in ("own_loops.py", "windowed.py"))
 ADDRESS = re.compile(rb"\b0x[0-9a-f]+")
 STEPS = 40  # 2 epochs of 20 batches
 # kind of loop -> its steps, and what counts them
@@ -29,6 +33,7 @@ COUNTED = {
     "of_each_model": (STEPS, "function"),
     "method_in_a_method": (STEPS, "function"),
     "traced_before": (STEPS, "function"),
+    "of_one_graph": (STEPS, "function"),
     "without_keras": (STEPS, "function"),
     "accumulated": (STEPS // 4, "update"),
     "two_tapes": (STEPS, "update"),
@@ -162,3 +167,24 @@ def test_functions_keep_what_they_are(tmp_path: Path) -> None:
     watched, alone = (each(tmp_path, with_tensorflow(), name) for each in (run, plain))
     assert alone.code == 0, alone.err.decode()[-2000:]
     assert watched.out.decode() == alone.out.decode()
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("kind", ["own", "own_eager"])
+def test_a_profiler_window_and_the_time_between_the_calls_agree_on_the_users_own_python(
+    tmp_path: Path, kind: str
+) -> None:
+    command = (with_tensorflow(), WINDOWED, kind)
+    alone, watched = plain(tmp_path, *command), run(tmp_path, *command)
+    assert watched.out == alone.out
+    steps = analyse(watched.session, window_shares(watched.path, watched.session)).steps
+    assert steps is not None
+    assert (steps.methods, steps.agree) == (("stamps", "window"), True)
+    assert not isinstance(steps.shares.host, Missing)
+    assert steps.shares.host * _seconds(steps) > 0.009  # a batch sleeps for 10 ms
+    assert steps.parts[0].kind == ("function" if kind == "own" else "update")
+
+
+def _seconds(steps: StepTimes) -> float:
+    assert not isinstance(steps.step_s, Missing)
+    return steps.step_s

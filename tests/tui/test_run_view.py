@@ -188,6 +188,13 @@ def test_unknown_shares_are_not_drawn_as_zero() -> None:
     assert "[?] INPUT UNKNOWN  fetches run beside compute" in text
 
 
+def test_of_steps_that_fetch_nothing_the_users_own_python_is_told() -> None:
+    shares = Breakdown(input=Missing("made in Python"), host=0.6, compute=0.4)
+    steps = StepTimes(label="loop", kind="function", shares=shares, input_class="unknown")
+    text = "\n".join(shown(watching(report=invented_run_report(steps=steps))))
+    assert "[x] HOST-BOUND  60% of a step is your own Python" in text
+
+
 def test_the_columns_of_the_plot_keep_the_order_and_the_sum_of_their_parts() -> None:
     column = Column(steps_per_s=10.0, input=0.05, device=0.03, host=0.01, other=0.01)
     rows = [text_of(line)[-1] for line in step_plot.plot_lines([column], 20, 10)]

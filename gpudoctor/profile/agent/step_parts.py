@@ -96,7 +96,7 @@ def called(frame: Any, kind: str, name: str, holds: str, seconds: float) -> Part
         part.holds = holds
         _fed(part)
         if part.unfed:
-            _count(part, frame, inside, seconds, thread)
+            _count(part, frame, inside, thread)
     return part
 
 
@@ -135,7 +135,7 @@ def _fed(part: Part) -> None:
         part.unfed = part.unfed or part.streak >= FED_FOR
 
 
-def _count(part: Part, frame: Any, inside: float, seconds: float, thread: int) -> None:
+def _count(part: Part, frame: Any, inside: float, thread: int) -> None:
     known = part.rows.get(thread)
     if known is None:
         file, line, function, _ = places.above(frame)
@@ -144,7 +144,7 @@ def _count(part: Part, frame: Any, inside: float, seconds: float, thread: int) -
         if loop is None:
             return
         loop.wait = None
-        known = part.rows[thread] = loop, inside - seconds
+        known = part.rows[thread] = loop, inside  # the first call, which traces, is over before the row begins
     loop, before = known
     loop.count += 1
     loop.inside = inside - before

@@ -45,6 +45,8 @@ def hook(module: Any) -> None:
         for each in TRACING:
             if callable(kind.__dict__.get(each)):
                 setattr(kind, each, _function(kind.__dict__[each], counted=False))
+    elif name == "concrete_function":
+        module.ConcreteFunction.__call__ = _function(module.ConcreteFunction.__call__, counted=True)
     elif name == "backprop":
         kind = module.GradientTape
         kind.gradient = _eager(kind.gradient, GRADIENT)
@@ -83,7 +85,9 @@ def _function(original: Any, *, counted: bool) -> Any:
                 result = original(self, *args, **kwds)
         finally:
             under_way.pop(thread, None)
-        if counted:
+        if not counted:
+            _made(result, mark)
+        else:
             _ended(mark, time.perf_counter() - start, places.frame_at(1))
         return result
 
@@ -95,10 +99,18 @@ def _new_mark(function: Any) -> Mark | None:
     try:
         number = id(function)
         reference = weakref.ref(function, lambda _: marks.pop(number, None))
-        marks[number] = Mark(FUNCTION, str(getattr(function, "_name", "")), reference)
+        name = getattr(function, "_name", "") or getattr(getattr(function, "graph", None), "name", "")
+        marks[number] = Mark(FUNCTION, str(name), reference)
     except Exception as error:
         core.note_fault("training", error)
     return marks.get(id(function))
+
+
+def _made(concrete: Any, mark: Mark) -> None:
+    """Note that a function's one graph was handed out, which may be called by itself."""
+    known = marks.get(id(concrete)) or _new_mark(concrete)
+    if known is not None:
+        known.name, known.holds, known.fetches = mark.name, mark.holds, mark.fetches
 
 
 def _eager(original: Any, kind: str) -> Any:

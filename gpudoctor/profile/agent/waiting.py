@@ -23,6 +23,7 @@ WATCHED = {
     "tensorflow.python.ops.script_ops": "call_sites",
     "tensorflow.python.eager.polymorphic_function.tracing_compilation": "traces",
     "tensorflow.python.eager.polymorphic_function.polymorphic_function": "training",
+    "tensorflow.python.eager.polymorphic_function.concrete_function": "training",
     "tensorflow.python.eager.backprop": "training",
     "tensorflow.python.training.optimizer": "training",
     "keras.src.optimizers.base_optimizer": "training",

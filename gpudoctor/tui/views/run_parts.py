@@ -11,7 +11,7 @@ from dataclasses import replace
 
 from gpudoctor.model.missing import Missing, either
 from gpudoctor.model.report import Report
-from gpudoctor.model.run import GpuOverTime, HotLine, Run, Stage
+from gpudoctor.model.run import HIGHLY, UNFETCHED, GpuOverTime, HotLine, Run, Stage, StepTimes
 from gpudoctor.present import figures
 from gpudoctor.profile.outcome import STARTING
 from gpudoctor.tui.run_news import RunNews
@@ -99,13 +99,22 @@ def verdict_line(run: Run, width: int, output: Sequence[str] = ()) -> Line:
         why = run.limits[0] if run.limits else run.unknown.get("steps", "no training step was seen")
         told = f"no training step yet: {why}" if run.outcome == "running" and not why.startswith(STARTING) else why
         return (Span(f" [?] {fit(told, width - 5)}", "dim"),)
-    word, style = CLASSES[steps.input_class]
-    share = steps.shares.input
-    most = "at most " if steps.device_plane in {"closed", "not recorded"} else ""
-    told = share.reason if isinstance(share, Missing) else f"{most}{share:.0%} of a step waits for data, over the run"
+    word, style, told = _bound_by(steps)
     sure = f"confidence {steps.confidence:.2f} "
     left = (Span(f" {word}", style), Span(f"  {told}", "strong"))
     return ends(crop(left, width), (Span(sure, "dim"),), width)
+
+
+def _bound_by(steps: StepTimes) -> tuple[str, str, str]:
+    """Return the class of the steps, its style, and the share; of steps that fetch nothing from tf.data the host's."""
+    word, style = CLASSES[steps.input_class]
+    share, host = steps.shares.input, steps.shares.host
+    if isinstance(share, Missing) and steps.kind in UNFETCHED and not isinstance(host, Missing):
+        told = f"{host:.0%} of a step is your own Python between the calls of TensorFlow, over the run"
+        return ("[x] HOST-BOUND", "bad", told) if host >= HIGHLY else ("[v] NOT HOST-BOUND", "good", told)
+    most = "at most " if steps.device_plane in {"closed", "not recorded"} else ""
+    told = share.reason if isinstance(share, Missing) else f"{most}{share:.0%} of a step waits for data, over the run"
+    return word, style, told
 
 
 def _last_words(output: Sequence[str]) -> str:

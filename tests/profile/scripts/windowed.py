@@ -68,7 +68,7 @@ model = keras.Sequential(
 many = 4 if KIND == "four_per_execution" else 1
 model.compile("adam", "mse", steps_per_execution=many, jit_compile=KIND == "compiled")
 losses = []
-if KIND == "loop":
+if KIND in {"loop", "own", "own_eager"}:
     optimizer = keras.optimizers.Adam()
 
     @tf.function
@@ -78,7 +78,8 @@ if KIND == "loop":
         optimizer.apply_gradients(zip(tape.gradient(loss, model.trainable_variables), model.trainable_variables))
         return loss
 
-    losses = [float(step(x, y)) for x, y in dataset()]
+    step = step.python_function if KIND == "own_eager" else step
+    losses = [float(step(x, y)) for x, y in (dataset() if KIND == "loop" else batches())]
 elif KIND == "on_batch":
     losses = [float(model.train_on_batch(x, y)) for x, y in batches()]
 else:
