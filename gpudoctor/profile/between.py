@@ -12,8 +12,9 @@ from collections.abc import Sequence
 from gpudoctor.model.missing import Maybe, Missing
 from gpudoctor.model.run import UNFETCHED, StepPart
 from gpudoctor.model.session import Session
-from gpudoctor.profile.steps import ASIDE, Loop, Stretch
+from gpudoctor.profile.steps import ASIDE, Loop, Stretch, overlap
 
+WHOLE_CALLS = frozenset({"fit", "evaluate", "predict"})
 SAME = 0.10  # measured: two honest methods differ by up to 8 points at 20 ms steps
 
 
@@ -23,13 +24,29 @@ def outside(stretches: Sequence[Stretch]) -> Maybe[float]:
     return max(0.0, 1 - sum(each.inside_s for each in stretches) / span) if span > 0 else Missing("no step")
 
 
-def host_share(loop: Loop, sampled: float, *, seen: bool, device: Maybe[float]) -> float:
-    """Return the share of the user's own Python. `seen`: stacks were sampled; `device`: what a GPU works at is no Python."""
+def in_keras(session: Session, loop: Loop) -> float:
+    """Return the share of a loop of `train_on_batch` that its own calls of fit, evaluate and predict take."""
+    span = sum(each.span_s for each in loop.steady)
+    if loop.record.kind != "call" or span <= 0:
+        return 0.0
+    calls = [
+        (each.started_at, each.ended_at)
+        for each in session.phases
+        if each.process == loop.record.process and each.kind in WHOLE_CALLS and isinstance(each.ended_at, float)
+    ]
+    return min(1.0, sum(overlap(calls, each.start, each.end) for each in loop.steady) / span)
+
+
+def host_share(loop: Loop, sampled: float, *, seen: bool, device: Maybe[float], called: float = 0.0) -> float:
+    """Return the share of the user's own Python. `seen`: stacks were sampled; `device`: what a GPU works at is no Python.
+
+    `called`: the share that calls of Keras's between the steps take.
+    """
     between = outside(loop.steady)
     if loop.record.kind not in UNFETCHED or isinstance(between, Missing):
         return sampled
     if loop.record.kind == "call":
-        return max(sampled, between)
+        return max(sampled, between - called)
     share = min(between, sampled) if seen and between - sampled > SAME else between
     return share if isinstance(device, Missing) else min(share, max(0.0, 1 - device))
 

@@ -23,7 +23,7 @@ from gpudoctor.model.run import (
     StepTimes,
 )
 from gpudoctor.model.session import Session
-from gpudoctor.profile.between import host_share, outside
+from gpudoctor.profile.between import host_share, in_keras, outside
 from gpudoctor.profile.seen_pipeline import SeenPipeline
 from gpudoctor.profile.steps import Loop, Stretch, overlap, tracing_times
 
@@ -35,6 +35,7 @@ BETWEEN_EPOCHS = ("on_epoch", "on_train_begin", "on_train_end", "on_test")
 FLOOR = 0.02  # less than this share of a step resolves nothing
 NO_FETCH = Missing("the loop fetches nothing from TensorFlow: its input is made in Python")
 FETCHES = Missing("the steps fetch their input from TensorFlow")
+OTHER_CALLS = Missing("Keras's own calls run between the steps, and a window does not tell them from the user's Python")
 HOST_WORK = ("numpy", "python", "io", "wait", "sync", "other")
 
 
@@ -69,19 +70,21 @@ def step_times(
     steps, span = sum(each.steps for each in loop.steady), sum(each.span_s for each in loop.steady)
     overlaps = steps_per_execution > 1 or loop.record.overlaps
     called = loop.record.kind in UNFETCHED
-    window, plane = _window(windows, called=called), _plane(session, windows, machine)
+    keras = in_keras(session, loop)
+    window, seen = _second_method(session, loop, windows, keras)
+    plane = _plane(session, windows, machine)
     stamped = _stamped(loop.steady, loop, span, overlaps=overlaps)
     device = _device(window, machine, plane)
-    host = host_share(loop, _sampled(lines, calls), seen=lines is not None, device=device)
+    host = host_share(loop, _sampled(lines, calls), seen=lines is not None, device=device, called=keras)
     waiting = _waiting(_fetching(stamped, loop, window), window, device, plane)
     shares = _shares(waiting, device, _traced(session, loop, span), host)
     own = host if called else stamped
-    seen = _seen(window, called=called) if window is not None else _no_window(session, loop)
     compared = _compared((own, _meanwhile(loop, overlaps=overlaps)), seen)
     agree = _agree(compared, seen)
     elsewhere = agree is True and _agree(own, seen) is not True
-    methods = (*(("stamps",) if not isinstance(own, Missing) else ()), *(("window",) if window is not None else ()))
-    confidence, basis = _confidence(methods, agree, elsewhere=elsewhere, plane=plane, steps=steps, apart=loop.apart)
+    confidence, basis = _confidence(
+        _methods(own, window), agree, elsewhere=elsewhere, plane=plane, steps=steps, apart=loop.apart
+    )
     return StepTimes(
         label=loop.record.label,
         kind=loop.record.kind,
@@ -93,7 +96,7 @@ def step_times(
         wait_s=stamped if isinstance(stamped, Missing) else stamped * span / max(1, steps),
         shares=shares,
         input_class=input_class(shares.input),
-        methods=methods,
+        methods=_methods(own, window),
         window_input_share=NO_FETCH if called else seen,
         stamped_input_share=NO_FETCH if called else compared,
         window_host_share=seen if called else FETCHES,
@@ -113,6 +116,22 @@ def input_class(share: Maybe[float]) -> str:
     if isinstance(share, Missing):
         return "unknown"
     return "highly" if share >= HIGHLY else "moderately" if share >= MODERATELY else "not"
+
+
+def _second_method(
+    session: Session, loop: Loop, windows: Sequence[WindowShare], keras: float
+) -> tuple[WindowShare | None, Maybe[float]]:
+    """Return all windows as one, and the share in them that stamps are compared with."""
+    called = loop.record.kind in UNFETCHED
+    window = _window(windows, called=called) if keras <= FLOOR else None
+    if window is not None:
+        return window, _seen(window, called=called)
+    return None, _no_window(session, loop) if keras <= FLOOR else OTHER_CALLS
+
+
+def _methods(stamped: Maybe[float], window: WindowShare | None) -> tuple[str, ...]:
+    stamps = () if isinstance(stamped, Missing) else ("stamps",)
+    return stamps if window is None else (*stamps, "window")
 
 
 def _window(windows: Sequence[WindowShare], *, called: bool) -> WindowShare | None:

@@ -8,7 +8,7 @@ import pytest
 
 from gpudoctor.model.missing import Missing
 from gpudoctor.model.run import HotLine, HotLines, StepTimes
-from gpudoctor.model.session import LoopRecord, Session, StepPartRecord, StepSample
+from gpudoctor.model.session import LoopRecord, PhaseRecord, Session, StepPartRecord, StepSample
 from gpudoctor.model.words import StepKind
 from gpudoctor.profile.breakdown import WindowShare, step_times
 from gpudoctor.profile.steps import Loop, main_loop
@@ -142,3 +142,16 @@ def test_calls_that_fill_the_time_leave_no_wait() -> None:
     found = times(0.97, None)
     assert near(found.shares.input, 0.03)
     assert found.input_class == "not"
+
+
+def test_what_keras_does_between_calls_of_train_on_batch_is_not_the_users_python() -> None:
+    row = replace(loop(0, label="train_on_batch", kind="call"), line=10)
+    calls = tuple(
+        PhaseRecord(process=PROCESS, phase=at, kind="predict", started_at=START + at, ended_at=START + at + 0.5)
+        for at in range(SECONDS)
+    )
+    recorded = replace(session(row, steps=samples(0, per_s=10, inside=0.1)), phases=calls)
+    times = step_times(recorded, chosen(recorded), lines=None, machine=None)
+    assert times.shares.host == pytest.approx(0.4, abs=0.01)
+    alone = replace(recorded, phases=())
+    assert step_times(alone, chosen(alone), lines=None, machine=None).shares.host == pytest.approx(0.9, abs=0.01)

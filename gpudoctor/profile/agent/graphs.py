@@ -9,7 +9,12 @@ from .tables import tensorflow_module
 
 _numbers: weakref.WeakKeyDictionary[Any, int] = weakref.WeakKeyDictionary()
 _last = [0]
-RANDOM = ("Random", "Normal", "Multinomial", "Shuffle")  # in names of operations, those of tf.random.stateless_* included
+RANDOM = (
+    "Random",
+    "Normal",
+    "Multinomial",
+    "Shuffle",
+)  # in names of operations, those of tf.random.stateless_* included
 CALLS_PYTHON = frozenset(["PyFunc", "PyFuncStateless", "EagerPyFunc"])
 MOST_NESTED = 50
 
