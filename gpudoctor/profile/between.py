@@ -26,27 +26,23 @@ def outside(stretches: Sequence[Stretch]) -> Maybe[float]:
 
 def in_keras(session: Session, loop: Loop) -> float:
     """Return the share of a loop of `train_on_batch` that its own calls of fit, evaluate and predict take."""
-    span = sum(each.span_s for each in loop.steady)
-    if loop.record.kind != "call" or span <= 0:
+    if loop.record.kind != "call" or loop.steady_s <= 0:
         return 0.0
     calls = [
         (each.started_at, each.ended_at)
         for each in session.phases
         if each.process == loop.record.process and each.kind in WHOLE_CALLS and isinstance(each.ended_at, float)
     ]
-    return min(1.0, sum(overlap(calls, each.start, each.end) for each in loop.steady) / span)
+    return min(1.0, sum(overlap(calls, each.start, each.end) for each in loop.steady) / loop.steady_s)
 
 
-def host_share(loop: Loop, sampled: float, *, seen: bool, device: Maybe[float], called: float = 0.0) -> float:
-    """Return the share of the user's own Python. `seen`: stacks were sampled; `device`: what a GPU works at is no Python.
-
-    `called`: the share that calls of Keras's between the steps take.
-    """
+def host_share(session: Session, loop: Loop, sampled: float, *, seen: bool, device: Maybe[float]) -> float:
+    """Return the share of the user's own Python. `seen`: stacks were sampled; `device`: what a GPU works at is no Python."""
     between = outside(loop.steady)
     if loop.record.kind not in UNFETCHED or isinstance(between, Missing):
         return sampled
     if loop.record.kind == "call":
-        return max(sampled, between - called)
+        return max(sampled, between - in_keras(session, loop))
     share = min(between, sampled) if seen and between - sampled > SAME else between
     return share if isinstance(device, Missing) else min(share, max(0.0, 1 - device))
 

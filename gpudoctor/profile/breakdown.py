@@ -67,15 +67,13 @@ def step_times(
     steps_per_execution: int = 1,
 ) -> StepTimes:
     """Return the steady steps with their breakdown."""
-    steps, span = sum(each.steps for each in loop.steady), sum(each.span_s for each in loop.steady)
-    overlaps = steps_per_execution > 1 or loop.record.overlaps
-    called = loop.record.kind in UNFETCHED
-    keras = in_keras(session, loop)
-    window, seen = _second_method(session, loop, windows, keras)
+    steps, span = sum(each.steps for each in loop.steady), loop.steady_s
+    overlaps, called = steps_per_execution > 1 or loop.record.overlaps, loop.record.kind in UNFETCHED
+    window, seen = _second_method(session, loop, windows)
     plane = _plane(session, windows, machine)
     stamped = _stamped(loop.steady, loop, span, overlaps=overlaps)
     device = _device(window, machine, plane)
-    host = host_share(loop, _sampled(lines, calls), seen=lines is not None, device=device, called=keras)
+    host = host_share(session, loop, _sampled(lines, calls), seen=lines is not None, device=device)
     waiting = _waiting(_fetching(stamped, loop, window), window, device, plane)
     shares = _shares(waiting, device, _traced(session, loop, span), host)
     own = host if called else stamped
@@ -119,10 +117,10 @@ def input_class(share: Maybe[float]) -> str:
 
 
 def _second_method(
-    session: Session, loop: Loop, windows: Sequence[WindowShare], keras: float
+    session: Session, loop: Loop, windows: Sequence[WindowShare]
 ) -> tuple[WindowShare | None, Maybe[float]]:
     """Return all windows as one, and the share in them that stamps are compared with."""
-    called = loop.record.kind in UNFETCHED
+    called, keras = loop.record.kind in UNFETCHED, in_keras(session, loop)
     window = _window(windows, called=called) if keras <= FLOOR else None
     if window is not None:
         return window, _seen(window, called=called)

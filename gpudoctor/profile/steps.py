@@ -61,6 +61,11 @@ class Loop:
         return sum(each.steps for each in self.stretches)
 
     @property
+    def steady_s(self) -> float:
+        """Return the time of the steps behind the warm-up."""
+        return sum(each.span_s for each in self.steady)
+
+    @property
     def total_s(self) -> float:
         """Return the time of all steps."""
         return sum(each.span_s for each in self.stretches)
