@@ -116,7 +116,7 @@ def _only(session: Session, name: str) -> Session:
 
 
 KEPT = """
-import inspect, pickle, sys, tempfile
+import _thread, inspect, pickle, sys, tempfile, time
 import tensorflow as tf
 
 class Net(tf.Module):
@@ -143,6 +143,9 @@ print(kind.__module__, kind.__qualname__, isinstance(function, tf.types.experime
 print(inspect.signature(function), function.__doc__, function.__name__, inspect.signature(kind.__call__))
 print(inspect.signature(tf.GradientTape.gradient), tf.GradientTape.gradient.__qualname__)
 print(sorted(vars(function)), sorted(vars(kind)))
+sys.unraisablehook = lambda told: print(told.exc_type.__name__, told.exc_value)
+_thread.start_new_thread(function, (tf.constant(2.0),))
+time.sleep(0.5)
 print(net.step is net.step, hash(function) == hash(function), function == tf.function(cube))
 place = tempfile.mkdtemp()
 tf.saved_model.save(net, place)

@@ -9,12 +9,8 @@ from .tables import tensorflow_module
 
 _numbers: weakref.WeakKeyDictionary[Any, int] = weakref.WeakKeyDictionary()
 _last = [0]
-RANDOM = (
-    "Random",
-    "Normal",
-    "Multinomial",
-    "Shuffle",
-)  # in names of operations, those of tf.random.stateless_* included
+# In names of operations, those of tf.random.stateless_* included; Sample: a distorted bounding box, candidates of classes
+RANDOM = ("Random", "Normal", "Uniform", "Multinomial", "Shuffle", "Sample")
 CALLS_PYTHON = frozenset(["PyFunc", "PyFuncStateless", "EagerPyFunc"])
 MOST_NESTED = 50
 
@@ -79,9 +75,11 @@ def draws_random(dataset: Any) -> bool | None:
     graph = getattr(mapped, "graph", None)
     if graph is None:
         return None
-    types = {each.type for each in graph.get_operations()}
+    types, unknown = {each.type for each in graph.get_operations()}, False
     for each in getattr(graph, "_functions", {}).values():  # bodies of conditions and loops
-        types.update(node.op for node in each.cached_definition.node_def)
+        definition = getattr(each, "cached_definition", None)
+        unknown = unknown or definition is None
+        types.update(node.op for node in getattr(definition, "node_def", ()))
     if any(word in each for each in types for word in RANDOM):
         return True
-    return None if types & CALLS_PYTHON else False
+    return None if unknown or types & CALLS_PYTHON else False

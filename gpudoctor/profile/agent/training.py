@@ -88,7 +88,7 @@ def _function(original: Any, *, counted: bool) -> Any:
         if not counted:
             _made(result, mark)
         else:
-            _ended(mark, time.perf_counter() - start, places.frame_at(1))
+            _ended(mark, time.perf_counter() - start, places.frame_at(0).f_back)
         return result
 
     return hidden.hide(call, original)
@@ -127,7 +127,7 @@ def _eager(original: Any, kind: str) -> Any:
                 result = original(self, *args, **kwargs)
         finally:
             under_way.pop(thread, None)
-        _ended(mark, time.perf_counter() - start, places.frame_at(1))
+        _ended(mark, time.perf_counter() - start, places.frame_at(0).f_back)
         return result
 
     return hidden.hide(call, original)
@@ -139,11 +139,8 @@ class Taped:
     __slots__ = ("inside", "scope", "start", "tape")
 
     def __init__(self, tape: Any, inside: float) -> None:
-        self.tape, self.inside, self.start = (
-            id(tape),
-            inside,
-            time.perf_counter(),
-        )  # never the tape itself: it holds much
+        self.tape = id(tape)  # never the tape itself: it holds much
+        self.inside, self.start = inside, time.perf_counter()
         self.scope = profiler_session.part(counts=False)
         self.scope.__enter__()
 
@@ -172,7 +169,7 @@ def _left(original: Any) -> Any:
         thread = _thread.get_ident()
         known = taped.get(thread)
         if known is not None and known.tape == id(self):
-            _untaped(known, thread, places.frame_at(1))
+            _untaped(known, thread, places.frame_at(0).f_back)
         with hidden.unseen:
             return original(self, *error)
 
@@ -210,6 +207,7 @@ def _begun(kind: str, owner: Any, thread: int) -> Mark | None:
 
 
 def _ended(mark: Mark, seconds: float, frame: Any) -> None:
+    """Note a call that has ended. `frame`: who called, None where that is no Python (a thread that `_thread` began)."""
     try:
         if mark.fetches:
             step_parts.fetched()
