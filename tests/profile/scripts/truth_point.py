@@ -2,7 +2,7 @@
 
 Both are slept away inside TensorFlow, so that no core is fought for. The seeded compute notes when it begins and ends: what
 lies between two of them is waiting and TensorFlow's own work, and how long that work is is told by steps with their batches
-at hand. Where the script fetches by itself (`eager`, `function`) its own clock around `next` is the truth instead: there
+at hand, in `fit` after a rest as long as the wait: what wakes up is slower. Where the script fetches by itself (`eager`, `function`) its own clock around `next` is the truth instead: there
 Python's steps and the pipeline's Python take turns at the interpreter, so a step's work is longer beside a generator than
 with its batches at hand, and that is not waiting for data. So it is with `own_...` loops over `numpy`, where nothing is fetched from
 tf.data: the script makes each batch by itself, between its steps. `jit` spins in XLA and notes nothing: its truth comes from the two
@@ -193,6 +193,22 @@ def rested_step(seconds: float, rounds: int, rest_s: float) -> float:
     return sorted(whole)[len(whole) // 2]
 
 
+def work_between(loop: str, seconds: float, rounds: int, rest_s: float) -> float:
+    """Return TensorFlow's own work between two computes with a batch at hand, in `fit` after a rest as long as it would wait."""
+    if loop != "fit" or rest_s <= 0:
+        per_step(trainer(loop, seconds, rounds), lambda steps: dataset("ready", 0, steps), seconds)
+        return between()[0]
+    model, steps = model_of(seconds, rounds, loop), max(48, int(ALONE_S / (rest_s + seconds)))
+    model.fit(dataset("ready", 0, 8), verbose=0)
+    NOTES.clear()
+    rest = Rest(rest_s)
+    model.fit(dataset("ready", 0, steps), verbose=0, callbacks=[rest])
+    pairs = list(zip(NOTES, NOTES[1:], rest.rested))
+    NOTES.clear()
+    gaps = [after[0] - before[1] - slept for before, after, slept in pairs[len(pairs) // 3 :]]
+    return without_stalls(gaps, gaps)[0]
+
+
 def per_step(train: Callable[[Any], None], make: Callable[[int], Any], guess: float) -> float:
     """Return a step's time: the difference of two lengths, so that start and end do not count."""
     train(make(8))
@@ -261,9 +277,12 @@ def main() -> None:
         compute = rested_step(seconds, rounds, delay - seconds)
     else:
         compute = per_step(trainer(given.loop, seconds, rounds), lambda steps: dataset("ready", 0, steps), seconds)
-    work = between()[0] if NOTES else None
+    noted = bool(NOTES)
+    NOTES.clear()
     arrays = given.input == "arrays"
     made = 0.0 if arrays else apart(dataset(given.input, delay, 8 + max(40, int(ALONE_S / max(delay, 0.002)))))
+    FETCHES.clear()
+    work = work_between(given.loop, seconds, rounds, made - compute) if noted else 0.0
     FETCHES.clear()
     if agent is not None:
         agent.process.off = False
@@ -275,13 +294,21 @@ def main() -> None:
         )
     else:
         trainer(given.loop, seconds, rounds)(dataset(given.input, delay, steps))
-    told = {"compute_s": compute, "input_s": made, "wait_share": None}
+    if agent is not None:
+        agent.process.off = True
+    told = {"compute_s": compute, "input_s": made, "wait_share": None, "unsure": 0.0}
     if FETCHES:
         fetch, whole = fetching()
         told["wait_share"] = fetch / whole
-    elif work is not None:
+    elif noted:
         gap, whole = between()
-        told["wait_share"] = max(0.0, gap - work) / whole
+        after = work_between(
+            given.loop, seconds, rounds, made - compute
+        )  # a busy machine lengthens TensorFlow's own work, too: before and behind say how much
+        told["wait_share"] = max(0.0, gap - (work + after) / 2) / whole
+        told["unsure"] = abs(after - work) / 2 / whole
+    if agent is not None:
+        agent.process.off = False
     print(json.dumps(told), flush=True)
 
 
