@@ -10,6 +10,10 @@ from pathlib import Path
 import pytest
 
 from gpudoctor.cli.parser import COMMANDS
+from gpudoctor.diagnose import registry
+from gpudoctor.diagnose.run_report import report_of_run
+from gpudoctor.present import run_text
+from tests.profile.timelines import recorded
 
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -48,6 +52,12 @@ def test_the_example_is_what_a_scan_prints() -> None:
     command = [sys.executable, "-m", "gpudoctor", *words.split()]
     done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60, cwd=ROOT)
     assert done.stdout == shown
+
+
+def test_the_example_of_a_run_is_what_its_recording_says() -> None:
+    (name, shown) = re.findall(r"`fixtures/timelines/([^`]+)\.json`\):\n\n```text\n(.*?)```", README, re.DOTALL)[0]
+    made = run_text.render(report_of_run(recorded(name), registry.load().checks))
+    assert made.rstrip("\n") == shown.rstrip("\n")
 
 
 def test_every_option_that_is_named_exists() -> None:

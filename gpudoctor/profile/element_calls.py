@@ -37,13 +37,15 @@ class _Calls:
     told_s: float
 
 
-def batch_first(stages: Sequence[Stage], *, step_s: float, least_s: float, alone: float, on_cpu: bool) -> Change | None:
+def batch_first(
+    stages: Sequence[Stage], *, step_s: float, least_s: float, alone: float, on_cpu: bool, seen: bool = False
+) -> Change | None:
     """Return the change that batches before the maps in front of the batch, where calling them makes the wait.
 
     `alone`: the share of the cores that other processes left; they stretch what the model tells, which is wall time. `on_cpu`:
-    the step computes on the same threads, and is relieved, too.
+    the step computes on the same threads, and is relieved, too. `seen`: costs are from profiler windows, with the passage.
     """
-    maps = list(_movable(stages, alone))
+    maps = list(_movable(stages, alone, PASSAGE_S if seen else 0.0))
     moved = {each.at for each in maps}
     rest_s = sum(
         each.batch_s for at, each in enumerate(stages) if at not in moved and base_name(each.name) not in NO_COST
@@ -64,7 +66,7 @@ def batch_first(stages: Sequence[Stage], *, step_s: float, least_s: float, alone
     )
 
 
-def _movable(stages: Sequence[Stage], alone: float) -> Iterator[_Calls]:
+def _movable(stages: Sequence[Stage], alone: float, passage_s: float) -> Iterator[_Calls]:
     """Yield the trivial maps between the batch and the first stage that a whole batch could not pass, from the batch down."""
     if any(base_name(each.name) in UNEVEN for each in stages):
         return
@@ -78,17 +80,17 @@ def _movable(stages: Sequence[Stage], alone: float) -> Iterator[_Calls]:
             batched = True
         if not batched or name in BATCHES or name in PASSED:
             continue
-        calls = _calls(stages, at)
+        calls = _calls(stages, at, passage_s)
         if calls is None or each.python or each.made_by != "user" or calls.told_s * alone > TRIVIAL_S[name]:
             return
         yield calls
 
 
-def _calls(stages: Sequence[Stage], at: int) -> _Calls | None:
+def _calls(stages: Sequence[Stage], at: int, passage_s: float) -> _Calls | None:
     """Return the calls of a map; None for what is no map, or was not counted. One element of a fused one is a batch."""
     stage, name = stages[at], base_name(stages[at].name)
     below = stages[at + 1].visits if at + 1 < len(stages) else 0.0
     count = below if name == "MapAndBatch" else stage.visits
     if name not in TRIVIAL_S or count < 2 or not stage.elements:  # one call a batch is batched
         return None
-    return _Calls(at=at, count=count, told_s=stage.cost_s * stage.visits / count)
+    return _Calls(at=at, count=count, told_s=max(0.0, stage.cost_s * stage.visits / count - passage_s))

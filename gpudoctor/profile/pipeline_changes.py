@@ -98,6 +98,7 @@ def with_changes(
             least_s=model.least,
             alone=model.free / model.cores,
             on_cpu=settings is not None and settings.get("gpus") == 0,
+            seen=found.window_batches > 0,
         )
         others = _changes(found, model, lines, settings, trivial=first is not None)
         spread = [*([first] if first is not None else []), *(_spread(each, model) for each in others)]

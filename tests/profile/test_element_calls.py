@@ -22,8 +22,8 @@ SOURCE = stage("TensorSlice", 0.7)
 FUSED = stage("MapAndBatch", 128 * 20.0, 1.0)
 
 
-def change(*stages: Stage, alone: float = 1.0, on_cpu: bool = False) -> Change | None:
-    return batch_first(stages, step_s=STEP_S, least_s=LEAST_S, alone=alone, on_cpu=on_cpu)
+def change(*stages: Stage, alone: float = 1.0, on_cpu: bool = False, seen: bool = False) -> Change | None:
+    return batch_first(stages, step_s=STEP_S, least_s=LEAST_S, alone=alone, on_cpu=on_cpu, seen=seen)
 
 
 def test_a_cheap_map_in_front_of_the_batch_is_told_to_stand_behind_it() -> None:
@@ -87,3 +87,11 @@ def test_without_a_gpu_the_step_is_relieved_of_the_calls_too_but_not_of_all_it_d
     found = change(BATCH, MAP, SOURCE, on_cpu=True)
     assert found is not None
     assert found.high == pytest.approx(STEP_S / (LEAST_S / 3))
+
+
+def test_costs_that_windows_tell_hold_the_passage_already() -> None:
+    told = stage("Map", 22.0)  # 20 of them the passage
+    assert change(BATCH, told, SOURCE) is None
+    found = change(BATCH, told, SOURCE, seen=True)
+    assert found is not None
+    assert found.stage == 1
