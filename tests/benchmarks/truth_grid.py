@@ -2,13 +2,14 @@
 
     python tests/benchmarks/truth_grid.py [--python PYTHON] [--only INPUT/LOOP] [--slice N/M]
 
-The truth is what the seeded compute notes of itself: the time between two computes, less TensorFlow's own part of it, which is
-measured with batches at hand before and behind; a point at which the two differ by more than the bar is measured again. Where
-the script fetches by itself (`eager`, `function`), it is the script's own clock around `next`. In `own_...` loops, which fetch
-nothing from tf.data, it is that clock around the making of a batch in NumPy, and what is held against it is the host's share. Under
-`jit` nothing can note anything, and the truth comes from the two seeded times, each measured alone: tf.data puts a prefetch
-behind each of these pipelines by itself, so a steady step takes max(input, compute) and waits for max(0, input - compute).
-Inside one `tf.function` over a dataset nothing is fetched ahead: there a step takes the sum and waits for all of input.
+The truth is what the seeded compute notes of itself: the time between two computes, less TensorFlow's own part of it, which
+is measured with batches at hand before and behind; a point at which the two differ by more than the bar is measured again.
+Where the script fetches by itself (`eager`, `function`), it is the script's own clock around `next`. In `own_...` loops,
+which fetch nothing from tf.data, it is that clock around the making of a batch in NumPy, and what is held against it is the
+host's share. Under `jit` nothing can note anything, and the truth comes from the two seeded times, each measured alone:
+tf.data puts a prefetch behind each of these pipelines by itself, so a steady step takes max(input, compute) and waits for
+max(0, input - compute). Inside one `tf.function` over a dataset nothing is fetched ahead: there a step takes the sum and
+waits for all of input.
 """
 
 from __future__ import annotations

@@ -2,11 +2,12 @@
 
 Both are slept away inside TensorFlow, so that no core is fought for. The seeded compute notes when it begins and ends: what
 lies between two of them is waiting and TensorFlow's own work, and how long that work is is told by steps with their batches
-at hand, in `fit` after a rest as long as the wait: what wakes up is slower. Where the script fetches by itself (`eager`, `function`) its own clock around `next` is the truth instead: there
-Python's steps and the pipeline's Python take turns at the interpreter, so a step's work is longer beside a generator than
-with its batches at hand, and that is not waiting for data. So it is with `own_...` loops over `numpy`, where nothing is fetched from
-tf.data: the script makes each batch by itself, between its steps. `jit` spins in XLA and notes nothing: its truth comes from the two
-times alone. What is measured alone is measured with the recorder switched off, in functions of its own.
+at hand, in `fit` after a rest as long as the wait: what wakes up is slower. Where the script fetches by itself (`eager`,
+`function`) its own clock around `next` is the truth instead: there Python's steps and the pipeline's Python take turns at
+the interpreter, so a step's work is longer beside a generator than with its batches at hand, and that is not waiting for
+data. So it is with `own_...` loops over `numpy`, where nothing is fetched from tf.data: the script makes each batch by
+itself, between its steps. `jit` spins in XLA and notes nothing: its truth comes from the two times alone. What is measured
+alone is measured with the recorder switched off, in functions of its own.
 """
 
 from __future__ import annotations
