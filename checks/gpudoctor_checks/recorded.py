@@ -30,9 +30,8 @@ DOUBT_LEFT_WHERE_SOUND = 0.8  # policy: the probe trains here, so the script its
 CLOSED = frozenset({"closed", "not recorded"})
 CLOSED_AT_MOST = 0.6  # policy: without a device plane the wait is an upper bound
 EAGER = frozenset({"eager", "gradient", "update"})  # kinds of loops whose steps may be without a graph
-TRAINS = frozenset(
-    {"gradient", "update"}
-)  # parts of a step: outside of a function they are called operation by operation
+# Parts of a step: outside of a function they are called operation by operation
+TRAINS = frozenset({"gradient", "update"})
 WHOLE = 0.98  # a share above it bounds nothing: 50 times faster is not a promise to make
 
 

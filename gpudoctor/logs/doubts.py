@@ -13,7 +13,7 @@ from gpudoctor.logs import machine_text
 from gpudoctor.logs.fact_values import NONE, read
 
 UNKNOWN_BUILD = "what is in its wheels stays unknown"
-NAMES = {"tf": "TensorFlow", "cuda": "CUDA", "cudnn": "cuDNN", "python": "Python with TensorFlow", "driver": "driver"}
+NAMES = {"cuda": "CUDA", "cudnn": "cuDNN", "python": "Python with TensorFlow", "driver": "driver"}
 
 
 def doubts(stated: Mapping[str, str]) -> Iterator[str]:

@@ -15,9 +15,8 @@ from gpudoctor.codec import loads
 BEGINS = re.compile(
     rb'(?:\xef\xbb\xbf)?\s{0,64}\{\s{0,64}"(?:cells|metadata|nbformat|nbformat_minor|worksheets)"\s{0,8}:'
 )
-LARGEST_BYTES = (
-    64 * 1024 * 1024
-)  # as of a snapshot: a notebook is read whole, and a larger one holds pictures, not messages
+# As of a snapshot: a notebook is read whole, and a larger one holds pictures, not messages
+LARGEST_BYTES = 64 * 1024 * 1024
 SOURCES = ("source", "input")  # of format 4, of format 3
 Json = Any  # a foreign document as Python builtins
 

@@ -177,7 +177,9 @@ class CallSite:
 
     `callee` is the function passed (map, from_generator ...) and where it stands; `python_function`: py_function or
     numpy_function was called while it was traced, with that function's place in `python_file`, `python_line`.
-    `arguments`: the plain ones (num_parallel_calls, batch_size, buffer_size ...); AUTOTUNE is -1.
+    `arguments`: the plain ones (num_parallel_calls, batch_size, buffer_size ...); AUTOTUNE is -1. Beside them stands what is seen
+    of the function: `random` of a map (its graph draws random numbers); of what Keras wraps `sequence` (the class's name in
+    Keras), `workers` and `use_multiprocessing`.
     """
 
     process: str

@@ -85,4 +85,4 @@ def _repeated(stages: Sequence[Stage], at: int, repeat: int) -> Data | None:
     if before < 1 or not now.visits or not stages[repeat].visits:
         return None
     share = stage.visits / (now.visits if repeat < at else stages[repeat].visits)
-    return Data(rounds=whole / before, most_rounds=whole / max(1, now.elements, 1), elements=before * share)
+    return Data(rounds=whole / before, most_rounds=whole / max(1, now.elements), elements=before * share)

@@ -64,8 +64,10 @@ def _at_work(rows: Sequence[StackLine]) -> list[StackLine]:
         own = each.activity == "python" and not each.leaf
         line = line_of_work(each.file, each.line) if own else each.line
         key = (each.file, line, each.function, each.role, each.activity, each.leaf)
-        before = found[key].weight_s if key in found else 0.0
-        found[key] = replace(each, line=line, weight_s=before + each.weight_s)
+        before = found.get(key, replace(each, weight_s=0.0, samples=0))
+        found[key] = replace(
+            each, line=line, weight_s=before.weight_s + each.weight_s, samples=before.samples + each.samples
+        )
     return list(found.values())
 
 

@@ -24,9 +24,8 @@ NUMBERED = re.compile(r"\[\d+\]")  # a dataset that flat_map or interleave made:
 BESIDE = frozenset(
     {"Prefetch", "ParallelInterleave", "ParallelMap", "ParseExample", "MapAndBatch", "ParallelBatch", "ParallelFilter"}
 )
-Key = tuple[
-    int, str, str
-]  # the output's iterator; path of names; the dataset's own name: inputs of a zip have one path
+# The output's iterator; path of names; the dataset's own name: inputs of a zip have one path
+Key = tuple[int, str, str]
 
 
 class Node:

@@ -93,7 +93,7 @@ def _together(loops: Sequence[Loop], longest: Loop) -> list[Loop]:
 
 def _step_of(own: Sequence[Loop], session: Session) -> Loop | None:
     """Return the one of several parts of a loop whose calls are its steps: an update if there is any, the least often called."""
-    updates = [each for each in own if "update" in each.record.kind or "update" in _part(each, session).holds]
+    updates = [each for each in own if each.record.kind == "update" or "update" in _part(each, session).holds]
     often = ASIDE * max((each.steps for each in own), default=0)
     left = [each for each in updates or own if each.steps >= often]
     return min(left or own, key=lambda each: (each.steps, -each.total_s), default=None)

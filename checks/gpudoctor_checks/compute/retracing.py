@@ -10,7 +10,8 @@ Why it matters
 
 How to fix
     A last, smaller batch: drop_remainder=True in batch(). Other lengths: @tf.function(reduce_retracing=True), an
-    input_signature with None for the changing dimension, or batches padded to one length. Python numbers: pass tensors. A function made anew: define it once, outside the loop. predict() with odd sizes: pad, or call the model.
+    input_signature with None for the changing dimension, or batches padded to one length. Python numbers: pass tensors.
+    A function made anew: define it once, outside the loop. predict() with odd sizes: pad, or call the model.
 """
 
 from __future__ import annotations

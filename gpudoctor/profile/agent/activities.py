@@ -60,9 +60,7 @@ READING_CALLS = frozenset(
 SYNC_CALLS = frozenset(["numpy", "float", "int", "bool", "item"])
 PIPELINE_FILES = ("script_ops.py", "from_generator_op.py", "py_dataset_adapter.py")
 FRAMEWORKS = frozenset(["tensorflow", "keras", "tf_keras"])
-OF_CALLER = frozenset(
-    ["numpy", "python", "other"]
-)  # below a call of TensorFlow's these are its own work, not the user's
+OF_CALLER = frozenset(["numpy", "python", "other"])  # below a call of TensorFlow's they are its work, not the user's
 MOST_CACHED = 20_000
 
 _roles: dict[Any, str] = {}
