@@ -23,12 +23,10 @@ from gpudoctor.diagnose.gate import EXIT_CLEAN, EXIT_FINDINGS, counts
 from gpudoctor.errors import OutputError, UsageError
 from gpudoctor.profile import command as commands
 from gpudoctor.profile import placing
-from gpudoctor.profile.record import SessionWriter, default_folder
+from gpudoctor.profile.record import SUFFIX, SessionWriter, default_folder
 
 if TYPE_CHECKING:
     from gpudoctor.collect.target import Target
-
-SUFFIX = ".session"
 
 
 def run(arguments: Arguments) -> int:

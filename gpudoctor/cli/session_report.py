@@ -11,13 +11,12 @@ from gpudoctor import __version__
 from gpudoctor.cli import configuration
 from gpudoctor.cli.judging import with_rules
 from gpudoctor.cli.output import emit
-from gpudoctor.cli.run import SUFFIX
 from gpudoctor.diagnose import registry
 from gpudoctor.diagnose.run_report import report_of_run
 from gpudoctor.model.report import Report
 from gpudoctor.present import formats, run_markdown, run_text
 from gpudoctor.profile.outcome import remarks
-from gpudoctor.profile.record import default_folder, read_session
+from gpudoctor.profile.record import SUFFIX, default_folder, read_session
 from gpudoctor.profile.windows import window_shares
 from gpudoctor.redaction import rewriter_of_this_machine
 

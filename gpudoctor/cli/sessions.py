@@ -9,13 +9,12 @@ from pathlib import Path
 
 from gpudoctor.cli.arguments import Arguments
 from gpudoctor.cli.output import emit
-from gpudoctor.cli.run import SUFFIX
 from gpudoctor.codec import dumps
 from gpudoctor.errors import UsageError
 from gpudoctor.model.missing import Missing
 from gpudoctor.model.session import Session
 from gpudoctor.profile.command import script_of
-from gpudoctor.profile.record import default_folder, read_session
+from gpudoctor.profile.record import SUFFIX, default_folder, read_session
 from gpudoctor.profile.signals import ended_by
 
 DAY_S = 86_400

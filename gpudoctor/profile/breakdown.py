@@ -23,14 +23,13 @@ from gpudoctor.model.run import (
     StepTimes,
 )
 from gpudoctor.model.session import Session
-from gpudoctor.profile.between import host_share, in_keras, outside
+from gpudoctor.profile.between import SAME, host_share, in_keras, outside
 from gpudoctor.profile.seen_pipeline import SeenPipeline
 from gpudoctor.profile.steps import Loop, Stretch, overlap, tracing_times
 
 ENOUGH_STEPS = 20  # TraceML asks as many steady steps before it says "critical"
 # Policy: confidence of the shares. A device plane or a CPU (synchronous) leaves no doubt of what waits for what.
 TWO_METHODS, ONE_METHOD, NO_DEVICE_PLANE, DISAGREE, FEW_STEPS = 0.95, 0.85, 0.6, 0.5, 0.5
-AGREE_WITHIN = 0.10  # measured: two honest methods differ by up to 8 points at 20 ms steps
 BETWEEN_EPOCHS = ("on_epoch", "on_train_begin", "on_train_end", "on_test")
 FLOOR = 0.02  # less than this share of a step resolves nothing
 NO_FETCH = Missing("the loop fetches nothing from TensorFlow: its input is made in Python")
@@ -215,7 +214,7 @@ def _compared(stamped: Sequence[Maybe[float]], seen: Maybe[float]) -> Maybe[floa
 def _agree(stamped: Maybe[float], seen: Maybe[float]) -> Maybe[bool]:
     if isinstance(stamped, Missing) or isinstance(seen, Missing):
         return Missing("one method only")
-    return abs(stamped - seen) <= AGREE_WITHIN
+    return abs(stamped - seen) <= SAME
 
 
 def _no_window(session: Session, loop: Loop) -> Missing:

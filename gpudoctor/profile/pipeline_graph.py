@@ -16,7 +16,7 @@ from gpudoctor.profile.hot_lines import Read
 from gpudoctor.profile.nested_inputs import as_one, attributed, splits
 from gpudoctor.profile.pipeline_readings import reading
 from gpudoctor.profile.pipeline_sites import sites_of
-from gpudoctor.profile.seen_pipeline import SeenPipeline, nodes_of
+from gpudoctor.profile.seen_pipeline import FEWEST, SeenPipeline, nodes_of
 from gpudoctor.profile.steps import Loop
 
 SIDE_BY_SIDE = frozenset({"Prefetch", "ParallelMap", "MapAndBatch", "ParallelInterleave", "ParallelBatch"})
@@ -28,7 +28,6 @@ PARALLEL = frozenset({"num_parallel_calls", "argument_1"})  # of map; for interl
 AUTOTUNE_OFF = "autotune is off"  # agent/pipeline.py: why an iterator has no model
 ENDED = "the input had ended when tf.data's model was read, and its nodes with it"
 NOT_SEEN = "the profiler windows show nothing of the Python in it"
-FEWEST = 3  # batches before a cost per batch means something
 
 
 def pipeline(session: Session, loop: Loop, read: Read, windows: Sequence[SeenPipeline] = ()) -> Pipeline | Missing:

@@ -24,6 +24,7 @@ from gpudoctor.profile.schema import SCHEMA_VERSION, TABLES, statements
 from gpudoctor.profile.spool import Spool
 
 BUSY_TIMEOUT_MS = 2000  # a report read beside a running recording holds no lock longer than its queries take
+SUFFIX = ".session"  # of the files in the folder where all lie
 META = frozenset(
     {"session", "tool_version", "command", "folder", "started_at", "heartbeat_at", "ended_at", "exit_code", "outcome"}
     | {"nvml_status", "chosen_by"}
