@@ -29,7 +29,8 @@ def hook(module: Any) -> None:
 def _train_begin(callbacks: Any, *_: Any) -> None:
     phases.leave_all()
     phases.begin("fit", model=getattr(callbacks, "_model", None) or getattr(callbacks, "model", None))
-    steps = (getattr(callbacks, "params", None) or {}).get("steps")
+    params: Any = getattr(callbacks, "params", None) or {}
+    steps = params.get("steps")
     settings.tell("process", "fit_steps", "until the data end" if steps is None else int(steps))
     losses.began(*places.here(1)[:2])
 
