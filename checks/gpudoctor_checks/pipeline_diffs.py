@@ -8,6 +8,7 @@ from gpudoctor.sdk import Stage
 from gpudoctor_checks.recorded import call_span, diff
 
 LAMBDA = "lambda"
+MOVED = {"shuffle": "else each epoch has the order of the first", "repeat": "in front of it the cache never fills"}
 
 
 def function_of(stage: Stage) -> str:
@@ -64,20 +65,31 @@ def _more_arguments(arguments: str) -> str:
 
 
 def cached(stage: Stage, below: Sequence[Stage]) -> str:
-    """Return the diff that caches right behind the stage; a repeat under it moves behind the cache, or it never fills."""
-    line = stage.snippet
-    under = next((each for each in below if "Repeat" in each.name), None)
-    after = ".cache().repeat()" if under is not None else ".cache()"
-    notes: list[str] = []
-    if under is not None:
-        notes.append(f"# the .repeat() of line {under.line} goes: a cache behind it never fills")
-        start, end = call_span(line, "repeat")
-        if end and under.line == stage.line:
-            line = f"{line[: start - len('.repeat(')]}{line[end + 1 :]}"
-    if any("Shuffle" in each.name for each in below):
-        notes.append("# and .shuffle() moves behind it: what is cached keeps its order in every epoch")
+    """Return the diff that caches right behind the stage; what lies under it and must not be kept moves behind the cache.
+
+    A shuffle, or every epoch would have the order of the first; a repeat, or the cache would never fill.
+    """
+    line, moved, notes = stage.snippet, "", list[str]()
+    for method, why in MOVED.items():
+        under = next((each for each in below if method.capitalize() in each.name), None)
+        if under is None:
+            continue
+        line, call = _taken_out(line, method) if under.line == stage.line else (line, "")
+        moved += call or f".{method}({'buffer_size' if method == 'shuffle' else ''})"
+        notes.append(f"# the .{method}() of line {under.line} moves behind the cache: {why}")
     end = call_span(line, stage.method)[1] if stage.method else 0
     if end:
-        return diff(stage.snippet, *notes, f"{line[: end + 1]}{after}{line[end + 1 :]}")
+        return diff(stage.snippet, *notes, f"{line[: end + 1]}.cache(){moved}{line[end + 1 :]}")
     method = f"the {stage.method}" if stage.method else "the end"
-    return diff("", *notes, f"ds = ds{after}  # right behind {method} of line {stage.line}, before any .repeat()")
+    return diff(
+        "", *notes, f"ds = ds.cache(){moved}  # right behind {method} of line {stage.line}, before any .repeat()"
+    )
+
+
+def _taken_out(line: str, method: str) -> tuple[str, str]:
+    """Return a line without the call of a method, and the call; "" where it does not end on the line."""
+    start, end = call_span(line, method)
+    if not end:
+        return line, ""
+    begin = start - len(f".{method}(")
+    return f"{line[:begin]}{line[end + 1 :]}", line[begin : end + 1]

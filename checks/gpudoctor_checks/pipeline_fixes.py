@@ -70,17 +70,19 @@ def _workers(name: str, stage: Stage, asked: str) -> str:
     if stage.method == "Sequence":  # Keras 2: of fit
         return diff(stage.snippet, with_argument(stage.snippet, "fit", asked) or f"model.fit(..., {asked})")
     if stage.made_by == "user":
-        return f"  # in {name}.__init__():\n+ super().__init__({asked})"
+        return f"  # in {name}.__init__(), beside what it passes on already:\n+ super().__init__({asked})"
     return diff("", *(f"data.{each}  # of what fit is given" for each in asked.replace("=", " = ").split(", ")))
 
 
 def _in_tf_ops(name: str, stage: Stage) -> str:
     """Return the diff for a function that has to be written anew, and say so: a name that is nowhere is no fix."""
     if stage.python in {"generator", "sequence"}:
+        whole = ".batch(batch_size)" if stage.visits <= 1 else ""  # it gives whole batches
         return diff(
-            stage.snippet,
+            "" if whole else stage.snippet,
             "# items, load_tf: yours to write: what it reads one by one, and one of it with tf.* ops",
-            f"ds = tf.data.Dataset.from_tensor_slices(items).map(load_tf, {AUTOTUNE})",
+            f"ds = tf.data.Dataset.from_tensor_slices(items).map(load_tf, {AUTOTUNE}){whole}",
+            *([f"# ds in place of {name}() in line {stage.line}"] if whole else []),
         )
     where = f" (:{stage.callee_line})" if stage.callee_line else ""
     new = successor_of(stage, "tf")

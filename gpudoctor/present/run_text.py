@@ -196,7 +196,7 @@ def _primary(report: Report, run: Run, style: Style, limit: int) -> Iterator[str
     roots = [each for each in _roots(report) if each.severity is not Severity.INFO]
     if not roots:
         if run.steps is not None:
-            yield style.good("Nothing to change was found.")
+            yield style.good("Nothing stands out; see the notes." if report.fixes else "Nothing to change was found.")
         return
     primary = roots[0]
     yield findings.heading(primary, style, COLUMNS)

@@ -13,6 +13,12 @@ SEEN = "counted are fit, train_on_batch, loops over a tf.data.Dataset, and steps
 STARTING = "starting: "  # how a remark begins while a command runs that has not trained yet
 
 
+def _where(session: Session) -> str:
+    """Return which Python ran: another one may have been meant."""
+    ran = next((each.executable for each in session.processes if each.executable), "")
+    return f" (it ran in {ran})" if ran else ""
+
+
 def remarks(session: Session) -> tuple[str, ...]:
     """Return the sentences, most important first."""
     return tuple(_remarks(session))
@@ -31,7 +37,7 @@ def _remarks(session: Session) -> Iterator[str]:
     if not session.trained:
         yield from _silent_child(session)
     if all(isinstance(each.tensorflow_version, Missing) for each in session.processes):
-        yield f"{script_of(session.command)} never imported TensorFlow; there is nothing to profile"
+        yield f"{script_of(session.command)} never imported TensorFlow; there is nothing to profile{_where(session)}"
     elif not session.trained:
         why = next((each.limits[0] for each in session.processes if each.limits), SEEN)
         yield f"TensorFlow was imported, but no training step was seen: {why}"

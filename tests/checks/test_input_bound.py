@@ -126,7 +126,8 @@ def test_a_cache_behind_a_shuffle_says_that_the_shuffle_moves() -> None:
         pipeline_fixes(each) for each in (pipeline, replace(pipeline, stages=(*pipeline.stages, shuffle)))
     )
     assert "shuffle" not in plain.text
-    assert ".shuffle() moves behind it" in moved.text
+    assert "moves behind the cache" in moved.text
+    assert moved.text.endswith(".cache().shuffle(buffer_size)")
 
 
 def test_maps_that_take_longer_to_call_than_to_run_can_be_the_cause_and_are_told_to_take_whole_batches() -> None:

@@ -68,8 +68,15 @@ def test_a_repeat_in_front_of_the_map_moves_behind_the_cache_which_would_never_f
     text = cached(Stage(name="Map", method="map", line=3, snippet=line), (REPEAT,))
     assert text.splitlines()[-1] == "+ ds = tf.data.Dataset.range(9).map(load).cache().repeat().batch(8)"
     apart = cached(Stage(name="Map", method="map", line=5, snippet="ds = ds.map(load)"), (REPEAT,))
-    assert "+ # the .repeat() of line 3 goes: a cache behind it never fills" in apart
+    assert "+ # the .repeat() of line 3 moves behind the cache: in front of it the cache never fills" in apart
     assert apart.splitlines()[-1] == "+ ds = ds.map(load).cache().repeat()"
+
+
+def test_a_shuffle_in_front_of_the_map_moves_behind_the_cache_with_its_arguments() -> None:
+    line = "ds = tf.data.Dataset.from_tensor_slices(files).shuffle(600, seed=1).map(load).batch(20)"
+    text = cached(Stage(name="Map", method="map", line=3, snippet=line), (Stage(name="ShuffleV3", line=3),))
+    wanted = "+ ds = tf.data.Dataset.from_tensor_slices(files).map(load).cache().shuffle(600, seed=1).batch(20)"
+    assert text.splitlines()[-1] == wanted
 
 
 def test_a_call_that_goes_on_below_its_line_is_told_where_the_cache_belongs() -> None:
