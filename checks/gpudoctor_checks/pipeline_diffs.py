@@ -20,6 +20,11 @@ def function_of(stage: Stage) -> str:
     return (owner if name.startswith("__") else name).strip("<>") or "f"
 
 
+def first_of(stage: Stage) -> str:
+    """Return what the stage's call is given first, as it stands in the source: a name, or the word lambda."""
+    return stage.callee.rpartition(".")[2].strip("<>")
+
+
 def successor_of(stage: Stage, suffix: str) -> str:
     """Return a name for what replaces the mapped function; a lambda's is that of the function that it calls back."""
     name = stage.callee.rpartition(".")[2].strip("<>")
@@ -33,7 +38,7 @@ def swapped(stage: Stage, *, whole: bool = True) -> str:
     `whole`: its operations take a batch at once, as TensorFlow's do.
     """
     line, name = stage.snippet, successor_of(stage, "batch")
-    mapped, batched = call_span(line, "map"), call_span(line, "batch")
+    mapped, batched = call_span(line, "map", first_of(stage)), call_span(line, "batch")
     call = f".map({name}{_more_arguments(line[mapped[0] : mapped[1]])})"
     if mapped[1] and batched[0] > mapped[1] and ".map(" not in line[mapped[1] : batched[0]]:
         head = line[: mapped[0] - len(".map(")]
@@ -77,7 +82,7 @@ def cached(stage: Stage, below: Sequence[Stage]) -> str:
         line, call = _taken_out(line, method) if under.line == stage.line else (line, "")
         moved += call or f".{method}({'buffer_size' if method == 'shuffle' else ''})"
         notes.append(f"# the .{method}() of line {under.line} moves behind the cache: {why}")
-    end = call_span(line, stage.method)[1] if stage.method else 0
+    end = call_span(line, stage.method, first_of(stage))[1] if stage.method else 0
     if end:
         return diff(stage.snippet, *notes, f"{line[: end + 1]}.cache(){moved}{line[end + 1 :]}")
     method = f"the {stage.method}" if stage.method else "the end"

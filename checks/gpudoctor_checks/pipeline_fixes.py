@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from gpudoctor.sdk import Change, Fix, Pipeline, Stage
-from gpudoctor_checks.pipeline_diffs import cached, function_of, successor_of, swapped
+from gpudoctor_checks.pipeline_diffs import cached, first_of, function_of, successor_of, swapped
 from gpudoctor_checks.recorded import diff, estimate, with_argument, with_call
 
 AUTOTUNE = "num_parallel_calls=tf.data.AUTOTUNE"
@@ -52,8 +52,12 @@ def _words(kind: str, stage: Stage, below: Sequence[Stage]) -> tuple[str, str, f
     if kind == "batch_first":
         return "Batch first, map whole batches", swapped(stage), 10.0
     if kind == "parallel_map":
-        parallel = with_argument(stage.snippet, "map", AUTOTUNE) or f"ds = ds.map({name}, {AUTOTUNE})"
-        return "Parallel map", diff(stage.snippet, parallel), 2.0
+        method = (
+            stage.method if stage.method == "interleave" else "map"
+        )  # what it opens runs side by side, maps in it too
+        parallel = with_argument(stage.snippet, method, AUTOTUNE, first_of(stage))
+        title = "Parallel map" if method == "map" else "Parallel interleave"
+        return title, diff(stage.snippet, parallel or f"ds = ds.{method}({name}, {AUTOTUNE})"), 2.0
     if kind in WORKERS:
         return WORKERS[kind][0], _workers(name, stage, WORKERS[kind][1]), 5.0
     if kind == "parallel_reads":
@@ -86,7 +90,7 @@ def _in_tf_ops(name: str, stage: Stage) -> str:
         )
     where = f" (:{stage.callee_line})" if stage.callee_line else ""
     new = successor_of(stage, "tf")
-    call = with_call(stage.snippet, "map", f"{new}, {AUTOTUNE}") or f"ds = ds.map({new}, {AUTOTUNE})"
+    call = with_call(stage.snippet, "map", f"{new}, {AUTOTUNE}", first_of(stage)) or f"ds = ds.map({new}, {AUTOTUNE})"
     if stage.method in {"interleave", "flat_map"}:  # what it is given makes data sets: only the Python in it goes
         call = with_argument(stage.snippet, "interleave", AUTOTUNE) or stage.snippet
     return diff(stage.snippet, f"# {new}: yours to write: {name}(){where} with tf.* ops", call)

@@ -5,6 +5,7 @@ A share of time that vanishes bounds the gain (Amdahl); nothing here promises th
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from gpudoctor.sdk import (
@@ -116,26 +117,32 @@ def outside_graph(steps: StepTimes) -> tuple[StepPart, ...]:
     return tuple(each for each in steps.parts if each.kind in TRAINS and each.share >= MODERATELY)
 
 
-def with_argument(snippet: str, method: str, argument: str) -> str:
+def with_argument(snippet: str, method: str, argument: str, of: str = "") -> str:
     """Return a source line with an argument added to the call of a method, '' where the call does not end on the line."""
-    if argument.partition("=")[0] in snippet:
+    start, end = call_span(snippet, method, of)
+    if argument.partition("=")[0] in snippet[start:end]:
         return ""
-    start, end = call_span(snippet, method)
     return f"{snippet[:end]}, {argument}{snippet[end:]}" if start else ""
 
 
-def with_call(snippet: str, method: str, arguments: str) -> str:
+def with_call(snippet: str, method: str, arguments: str, of: str = "") -> str:
     """Return a source line with other arguments in the call of a method, '' where the call does not end on the line."""
-    start, end = call_span(snippet, method)
+    start, end = call_span(snippet, method, of)
     return f"{snippet[:start]}{arguments}{snippet[end:]}" if start else ""
 
 
-def call_span(snippet: str, method: str) -> tuple[int, int]:
-    """Return where the arguments of a method's call begin and end on the line, zeros where they do not."""
-    start = snippet.find(f".{method}(")
-    if start < 0:
+def call_span(snippet: str, method: str, of: str = "") -> tuple[int, int]:
+    """Return where the arguments of a method's call begin and end on the line, zeros where they do not, or it is not known which.
+
+    `of`: what the call is given first, where the method is called several times on the line.
+    """
+    marks = [found.end() for found in re.finditer(rf"\.{method}\(", snippet)]
+    if len(marks) > 1 and of:
+        name = re.compile(rf"\s*([\w.]+\.)?{re.escape(of)}\b")
+        marks = [each for each in marks if name.match(snippet, each)]
+    if not marks or (of and len(marks) > 1):
         return 0, 0
-    start, depth = start + len(method) + 2, 1
+    start, depth = marks[0], 1
     for place_ in range(start, len(snippet)):
         depth += (snippet[place_] in "([{") - (snippet[place_] in ")]}")
         if depth == 0:

@@ -73,7 +73,7 @@ def step_times(
     stamped = _stamped(loop.steady, loop, span, overlaps=overlaps)
     device = _device(window, machine, plane)
     host = host_share(session, loop, _sampled(lines, calls), seen=lines is not None, device=device)
-    waiting = _waiting(_fetching(stamped, loop, window), window, device, plane)
+    waiting = _waiting(_fetching(stamped, loop, window), None if called else window, device, plane)
     shares = _shares(waiting, device, _traced(session, loop, span), host)
     own = host if called else stamped
     compared = _compared((own, _meanwhile(loop, overlaps=overlaps)), seen)

@@ -41,6 +41,8 @@ def cache(
     stage = stages[at]
     if stage.python == "sequence" or any(each.random is True for each in stages[at:]):
         return None  # of what Keras makes no cache can be asked; what is random must not be the same each time
+    if any("Shuffle" in each.name and not _movable(each, stage) for each in stages[at:]):
+        return None
     if not (stage.python or base_name(stage.name) in READERS or stage.random is False):
         return None
     if any(base_name(each.name).endswith("Cache") for each in stages):
@@ -54,6 +56,11 @@ def cache(
     low = 1 + (_gain(step_s, left, data.rounds) - 1) * SCALES_AT_LEAST
     basis = f"at most {size / 2**20:.3g} MiB, {data.rounds:.2g} or more rounds of the data"
     return Change(kind="cache", stage=at, low=low, high=max(low, high), basis=basis)
+
+
+def _movable(shuffle: Stage, stage: Stage) -> bool:
+    """Return whether the user can put a shuffle behind the cache; one inside a library's function would be kept for ever."""
+    return stage.made_by != "library" and (not shuffle.snippet or "shuffle(" in shuffle.snippet)
 
 
 def _gain(step_s: float, left_s: float, rounds: float) -> float:

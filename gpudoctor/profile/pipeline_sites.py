@@ -40,6 +40,10 @@ METHODS = {
     "Unbatch": ("unbatch",),
     "Scan": ("scan",),
     "Zip": ("zip",),
+    "Concatenate": ("concatenate",),
+    "FiniteTake": ("take",),
+    "FiniteSkip": ("skip",),
+    "FiniteRepeat": ("repeat",),
 }
 FUSED = {"MapAndBatch": ("batch", "map"), "ShuffleAndRepeat": ("repeat", "shuffle")}  # one node of several calls
 SHARED = ("FlatMap", "from_generator")  # a generator is two nodes: the call explains the one below, too
@@ -60,7 +64,7 @@ def sites_of(names: Sequence[str], chain: Sequence[CallSite]) -> list[list[CallS
         number, name, wanted = slots[at]
         method = chain[place].method
         kept = (name, method) == SHARED
-        if method in wanted and best[at][place] == 1 + best[at + 1][place + (not kept)]:
+        if method in wanted and best[at][place] == _worth(chain[place]) + best[at + 1][place + (not kept)]:
             found[number].append(chain[place])
             at, place = at + 1, place + (not kept)
         elif best[at][place] == best[at + 1][place]:
@@ -81,8 +85,13 @@ def _slots(names: Sequence[str]) -> list[Slot]:
     return slots
 
 
+def _worth(site: CallSite) -> int:
+    """Return what it is worth to explain a node by a call; by a map that does nothing less, for tf.data takes it out."""
+    return 1 if site.arguments.get("does_nothing") else 2
+
+
 def _explained(slots: Sequence[Slot], chain: Sequence[CallSite]) -> list[list[int]]:
-    """Return how many slots the calls explain at most, from each slot and each call on."""
+    """Return what the calls are worth that explain slots, at most, from each slot and each call on."""
     best = [[0] * (len(chain) + 1) for _ in range(len(slots) + 1)]
     for at in range(len(slots) - 1, -1, -1):
         _, name, wanted = slots[at]
@@ -90,6 +99,6 @@ def _explained(slots: Sequence[Slot], chain: Sequence[CallSite]) -> list[list[in
             most = max(best[at + 1][place], best[at][place + 1])
             if chain[place].method in wanted:
                 kept = (name, chain[place].method) == SHARED
-                most = max(most, 1 + best[at + 1][place + (not kept)])
+                most = max(most, _worth(chain[place]) + best[at + 1][place + (not kept)])
             best[at][place] = most
     return best

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
-from gpudoctor.model.run import Stage
+from gpudoctor.model.run import Change, Pipeline, Stage
 from gpudoctor_checks.pipeline_diffs import cached, function_of, successor_of, swapped
+from gpudoctor_checks.pipeline_fixes import pipeline_fixes
 
 REPEAT = Stage(name="ForeverRepeat", method="repeat", line=3)
 
@@ -82,3 +85,23 @@ def test_a_shuffle_in_front_of_the_map_moves_behind_the_cache_with_its_arguments
 def test_a_call_that_goes_on_below_its_line_is_told_where_the_cache_belongs() -> None:
     text = cached(Stage(name="Map", method="map", line=3, snippet="ds = ds.map("), ())
     assert text == "+ ds = ds.cache()  # right behind the map of line 3, before any .repeat()"
+
+
+def test_of_several_maps_on_a_line_the_one_that_is_meant_is_changed_and_none_where_it_is_not_known() -> None:
+    line = "ds = ds.map(lambda i: i + 1).map(heavy).map(lambda a: a).batch(16)"
+    heavy = Stage(name="Map", method="map", line=3, snippet=line, callee="heavy")
+    text = cached(heavy, ())
+    assert text.splitlines()[-1] == "+ ds = ds.map(lambda i: i + 1).map(heavy).cache().map(lambda a: a).batch(16)"
+    unknown = replace(heavy, callee="<lambda>")
+    assert "right behind the map of line 3" in cached(unknown, ())
+
+
+def test_what_an_interleave_opens_runs_side_by_side_by_the_interleave() -> None:
+    line = "ds = ds.interleave(readers, cycle_length=4)"
+    slow = Stage(name="Map", method="interleave", line=3, snippet=line, callee="readers", batch_s=0.02)
+    pipeline = Pipeline(
+        stages=(slow,), bottleneck=0, changes=(Change(kind="parallel_map", stage=0, low=1.0, high=2.0, basis="a test"),)
+    )
+    (fix,) = pipeline_fixes(pipeline)
+    assert fix.text.endswith("+ ds = ds.interleave(readers, cycle_length=4, num_parallel_calls=tf.data.AUTOTUNE)")
+    assert fix.title.startswith("Parallel interleave")

@@ -96,3 +96,13 @@ def test_a_map_of_tensorflows_is_kept_only_where_it_and_all_below_were_seen_to_d
 
 def test_a_map_of_which_nothing_is_known_is_not_kept() -> None:
     assert advised(BATCH, stage("ParallelMapV2", 200), stage("TFRecord", 200), at=1, epochs=8) is None
+
+
+def test_a_shuffle_that_the_user_cannot_move_is_not_kept_in_a_cache() -> None:
+    parsed = replace(stage("ParallelMapV2", 200), random=False)
+    source = stage("TFRecord", 200)
+    theirs = replace(stage("ShuffleV3", 200), snippet="ds = image_dataset_from_directory(folder)")
+    mine = replace(theirs, snippet="ds = ds.shuffle(600)")
+    assert advised(BATCH, parsed, mine, source, at=1, epochs=8) is not None
+    assert advised(BATCH, parsed, theirs, source, at=1, epochs=8) is None
+    assert advised(BATCH, replace(parsed, made_by="library"), mine, source, at=1, epochs=8) is None

@@ -39,3 +39,11 @@ def test_of_two_calls_that_fit_the_nearer_one_is_taken() -> None:
 
 def test_without_calls_nobody_asked_for_anything() -> None:
     assert found("Prefetch", "") == [[]]
+
+
+def test_a_map_that_does_nothing_explains_a_node_only_where_no_other_does() -> None:
+    idle = CallSite(process="7-1", site=0, method="map", arguments={"does_nothing": True})
+    work = CallSite(process="7-1", site=1, method="map")
+    assert sites_of(["Map"], [idle, work]) == [[work]]
+    assert sites_of(["Map", "Map"], [idle, work]) == [[idle], [work]]
+    assert sites_of(["Map"], [idle]) == [[idle]]

@@ -12,6 +12,7 @@ import tensorflow as tf
 flip = tf.keras.layers.RandomFlip()
 base = tf.data.Dataset.from_tensor_slices(tf.zeros((4, 8, 8, 3)))
 base.map(lambda x: x * 2)
+base.map(lambda x: x)
 base.map(tf.image.random_flip_left_right)
 base.map(lambda x: flip(x[None], training=True))
 base.map(lambda x: tf.cond(tf.reduce_sum(x) > 0, lambda: tf.random.uniform([1]), lambda: tf.zeros([1])))
@@ -27,5 +28,6 @@ def test_what_is_random_is_told_and_what_calls_python_is_left_open(tmp_path: Pat
     ran = run(tmp_path, with_tensorflow(), script(tmp_path, TEXT))
     assert ran.code == 0, ran.err
     maps = [each for each in ran.session.call_sites if each.method == "map"]
-    assert [each.arguments.get("random") for each in maps] == [False, True, True, True, True, True, None]
+    assert [each.arguments.get("random") for each in maps] == [False, False, True, True, True, True, True, None]
+    assert [each.site - maps[0].site for each in maps if each.arguments.get("does_nothing")] == [1]
     assert not [each for each in ran.session.events if each.kind == "agent_fault"]

@@ -101,7 +101,7 @@ def _made_once(worst: Tracing) -> tuple[str, str]:
     if _of_keras(worst):
         return (
             "Build and compile the model once",
-            "  # before the loop, not inside it:\n+ model = build(); model.compile(...)",
+            "  # where all are alike, before the loop; others need graphs of their own:\n+ model = build(); model.compile(...)",
         )
     if worst.users:
         name = worst.name

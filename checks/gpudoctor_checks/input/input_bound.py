@@ -130,7 +130,7 @@ def _fixes(steps: StepTimes, pipeline: Pipeline | None) -> Iterator[Fix]:
             id="faster-input",
             title="Make the input faster, or do it beforehand",
             action="manual",
-            text="gpudoctor explain GD511",
+            text="# what it does for each batch: less of it, or once before the training\ngpudoctor explain GD511",
             gain=bound(known_share(steps.shares.input), "no step waits any more"),
             effort_minutes=60,
         )

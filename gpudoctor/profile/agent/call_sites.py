@@ -140,6 +140,8 @@ def _tell(dataset: Any, site: dict[str, Any], source: Any, args: Any, kwargs: di
     random = graphs.draws_random(dataset) if site["method"] == "map" else None
     if random is not None:
         more["random"] = random
+    if random is False and graphs.does_nothing(dataset):
+        more["does_nothing"] = True
     core.emit(
         "call_sites",
         site=number,

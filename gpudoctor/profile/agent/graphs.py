@@ -83,3 +83,17 @@ def draws_random(dataset: Any) -> bool | None:
     if any(word in each for each in types for word in RANDOM):
         return True
     return None if unknown or types & CALLS_PYTHON else False
+
+
+def does_nothing(dataset: Any) -> bool:
+    """Return whether the function of a map gives back what it is given, in order: tf.data takes such a map out."""
+    graph = getattr(getattr(getattr(dataset, "_map_func", None), "function", None), "graph", None)
+    if graph is None or len(graph.outputs) != len(graph.inputs):
+        return False
+    return all(_behind_identities(result) is given for given, result in zip(graph.inputs, graph.outputs))
+
+
+def _behind_identities(tensor: Any) -> Any:
+    while tensor.op.type == "Identity":
+        tensor = tensor.op.inputs[0]
+    return tensor
