@@ -33,6 +33,8 @@ WORTH_SAYING = 1.05
 # XProf's classes are lower than the words sound: they are given beside them, unless more than half waits anyway
 SCALES = {"highly": f" (>={HIGHLY:.0%})", "moderately": f" ({MODERATELY:.0%}-{HIGHLY:.0%})"}
 PLAINLY = 0.5  # policy: where most of the time waits, nobody takes the word for an exaggeration
+# steps of single calls from Python: the calling and the kernels are not told apart
+EAGER = frozenset({"gradient", "update"})
 
 
 def render(report: Report, *, style: Style | None = None, verbose: bool = False) -> str:
@@ -144,7 +146,7 @@ def _bars(times: StepTimes) -> Iterator[str]:
     shares = times.shares
     named = (
         ("input", shares.input),
-        ("compute", shares.compute),
+        ("TF calls" if times.kind in EAGER else "compute", shares.compute),
         ("host", shares.host),
         ("tracing", shares.tracing),
     )

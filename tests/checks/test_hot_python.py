@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from gpudoctor.model.run import HotLines, Pipeline, Stage
 from gpudoctor.model.snapshot import Snapshot
 from gpudoctor.testing import judge
 from gpudoctor_checks.batch_first import Calls, batch_first, calls_of
 from gpudoctor_checks.input.hot_python import hot
+from gpudoctor_checks.input.loops_own_work import out_of_the_loop
 from tests.checks.runs import SCRIPT, case, make_line, make_pipeline, make_steps, ran
 
 IN_LOOP = HotLines(lines=(make_line(0.5),), sampled_s=3.0)
@@ -120,3 +123,10 @@ def test_batches_that_the_loop_makes_itself_may_be_made_beside_the_steps() -> No
     (finding,) = judge(hot, ran(steps=make_steps(host=0.3, label="loop", kind="function"), hot_lines=lines)).findings
     assert [each.id for each in finding.fixes] == ["out-of-the-loop", "batches-beside-steps"]
     assert finding.fixes[1].gain.speedup == 1.43
+
+
+def test_the_head_of_a_loop_is_not_taken_out_with_what_stands_behind_it() -> None:
+    line = replace(make_line(0.5), snippet="for i in range(9): step(make(i))")
+    fix = next(out_of_the_loop(line, 0.5, make_steps()))
+    assert "- for" not in fix.text
+    assert fix.text.startswith("+ # as_tf")

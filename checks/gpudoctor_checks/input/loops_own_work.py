@@ -15,6 +15,9 @@ BESIDE = """+ ds = tf.data.Dataset.from_generator(batches, output_signature=...)
 + for x in ds.prefetch(tf.data.AUTOTUNE):  # batches: a generator of yours, with what the loop does for each batch"""
 
 
+HEADS = ("for ", "while ", "with ", "if ")  # what they hold on the same line is not all of the line
+
+
 def out_of_the_loop(line: HotLine, share: float, steps: StepTimes) -> Iterator[Fix]:
     """Yield the fixes; where no step fetches from tf.data, batches may be made beside the steps as they are."""
     yield Fix(
@@ -22,7 +25,7 @@ def out_of_the_loop(line: HotLine, share: float, steps: StepTimes) -> Iterator[F
         title=f"Take it out of the loop: {at(line.file, line.line)}"[:46],
         action="diff",
         text=diff(
-            line.snippet,
+            "" if line.snippet.startswith(HEADS) else line.snippet,
             f"# as_tf: yours to write: what line {line.line} does, with tf.* ops on one example",
             "ds = ds.map(as_tf, num_parallel_calls=tf.data.AUTOTUNE)",
         ),
