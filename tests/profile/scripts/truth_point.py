@@ -2,7 +2,7 @@
 
 Both are slept away inside TensorFlow, so that no core is fought for. The seeded compute notes when it begins and ends: what
 lies between two of them is waiting and TensorFlow's own work, and how long that work is is told by steps with their batches
-at hand, in `fit` after a rest as long as the wait: what wakes up is slower. Where the script fetches by itself (`eager`,
+at hand, without and (in `fit`) with a rest as long as the wait: what wakes up is slower, and the truth lies between. Where the script fetches by itself (`eager`,
 `function`) its own clock around `next` is the truth instead: there Python's steps and the pipeline's Python take turns at
 the interpreter, so a step's work is longer beside a generator than with its batches at hand, and that is not waiting for
 data. So it is with `own_...` loops over `numpy`, where nothing is fetched from tf.data: the script makes each batch by
@@ -194,11 +194,16 @@ def rested_step(seconds: float, rounds: int, rest_s: float) -> float:
     return sorted(whole)[len(whole) // 2]
 
 
-def work_between(loop: str, seconds: float, rounds: int, rest_s: float) -> float:
-    """Return TensorFlow's own work between two computes with a batch at hand, in `fit` after a rest as long as it would wait."""
+def work_between(loop: str, seconds: float, rounds: int, rest_s: float) -> tuple[float, float]:
+    """Return TensorFlow's own work between two computes with a batch at hand: at least, and at most.
+
+    What never slept is faster than what wakes up. In `fit` the step behind a rest as long as the wait has one thread more to
+    wake than one that really waited: what waiting costs lies between the two.
+    """
+    per_step(trainer(loop, seconds, rounds), lambda steps: dataset("ready", 0, steps), seconds)
+    least = between()[0]
     if loop != "fit" or rest_s <= 0:
-        per_step(trainer(loop, seconds, rounds), lambda steps: dataset("ready", 0, steps), seconds)
-        return between()[0]
+        return least, least
     model, steps = model_of(seconds, rounds, loop), max(48, int(ALONE_S / (rest_s + seconds)))
     model.fit(dataset("ready", 0, 8), verbose=0)
     NOTES.clear()
@@ -207,7 +212,7 @@ def work_between(loop: str, seconds: float, rounds: int, rest_s: float) -> float
     pairs = list(zip(NOTES, NOTES[1:], rest.rested))
     NOTES.clear()
     gaps = [after[0] - before[1] - slept for before, after, slept in pairs[len(pairs) // 3 :]]
-    return without_stalls(gaps, gaps)[0]
+    return least, max(least, without_stalls(gaps, gaps)[0])
 
 
 def per_step(train: Callable[[Any], None], make: Callable[[int], Any], guess: float) -> float:
@@ -283,7 +288,7 @@ def main() -> None:
     arrays = given.input == "arrays"
     made = 0.0 if arrays else apart(dataset(given.input, delay, 8 + max(40, int(ALONE_S / max(delay, 0.002)))))
     FETCHES.clear()
-    work = work_between(given.loop, seconds, rounds, made - compute) if noted else 0.0
+    work = work_between(given.loop, seconds, rounds, made - compute) if noted else (0.0, 0.0)
     FETCHES.clear()
     if agent is not None:
         agent.process.off = False
@@ -297,7 +302,7 @@ def main() -> None:
         trainer(given.loop, seconds, rounds)(dataset(given.input, delay, steps))
     if agent is not None:
         agent.process.off = True
-    told = {"compute_s": compute, "input_s": made, "wait_share": None, "unsure": 0.0}
+    told = {"compute_s": compute, "input_s": made, "wait_share": None, "least_share": None, "unsure": 0.0}
     if FETCHES:
         fetch, whole = fetching()
         told["wait_share"] = fetch / whole
@@ -305,9 +310,10 @@ def main() -> None:
         gap, whole = between()
         after = work_between(
             given.loop, seconds, rounds, made - compute
-        )  # a busy machine lengthens TensorFlow's own work, too: before and behind say how much
-        told["wait_share"] = max(0.0, gap - (work + after) / 2) / whole
-        told["unsure"] = abs(after - work) / 2 / whole
+        )  # a busy machine lengthens it: how much is told
+        least, most = ((before + behind) / 2 for before, behind in zip(work, after))
+        told["wait_share"], told["least_share"] = (max(0.0, gap - each) / whole for each in (least, most))
+        told["unsure"] = abs(after[0] - work[0]) / 2 / whole
     if agent is not None:
         agent.process.off = False
     print(json.dumps(told), flush=True)
