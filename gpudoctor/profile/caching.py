@@ -11,10 +11,13 @@ from collections.abc import Sequence
 
 from gpudoctor.model.record import dataclass
 from gpudoctor.model.run import Change, Settings, Stage
-from gpudoctor.profile.pipeline_graph import NO_COST, READERS, REPEATERS, base_name
+from gpudoctor.profile.node_names import base_name
+from gpudoctor.profile.pipeline_graph import NO_COST, READERS, REPEATERS
 
 FITS = 0.3  # policy: a cache may take this share of the host's memory; shuffle buffers and the model need the rest
-SCALES_AT_LEAST = 0.5  # policy: at least half of what the model promises, or the range would be a point
+SCALES_AT_LEAST = (
+    0.5  # policy, for parallel calls too: at least half of what a model promises, or the range would be a point
+)
 UNTIL_THE_END = "until the data end"  # agent/keras_hooks.py: fit was given no steps, and the data have no known number
 
 

@@ -10,7 +10,8 @@ from collections.abc import Iterator, Sequence
 
 from gpudoctor.model.record import dataclass
 from gpudoctor.model.run import Change, Stage
-from gpudoctor.profile.pipeline_graph import NO_COST, base_name
+from gpudoctor.profile.node_names import base_name
+from gpudoctor.profile.pipeline_graph import NO_COST
 
 # Measured (TensorFlow 2.21, two loaded cores, batches of 128): an example passes a map of `x + 1.0` in 21 us, of which the
 # model tells 2 in Map, 11 in MapAndBatch, 22 in ParallelMap. Five maps of 2 to 8 us told (scaling, a flip, an FFT of 784,

@@ -10,6 +10,7 @@ from dataclasses import replace
 
 from gpudoctor.model.run import Stage
 from gpudoctor.model.session import PipelineNode
+from gpudoctor.profile.node_names import base_name
 
 SPLITTERS = frozenset({"Interleave", "ParallelInterleave", "FlatMap"})
 CALLING = frozenset({"Map", "ParallelMap"})
@@ -17,7 +18,7 @@ CALLING = frozenset({"Map", "ParallelMap"})
 
 def splits(name: str) -> bool:
     """Return whether a node makes inputs of its own."""
-    return name.partition("V")[0] in SPLITTERS
+    return base_name(name) in SPLITTERS
 
 
 def as_one(nodes: Sequence[PipelineNode]) -> list[PipelineNode]:
@@ -75,7 +76,7 @@ def attributed(nodes: Sequence[PipelineNode], stages: Sequence[Stage]) -> tuple[
         if owner is None or stages[place].line or not stages[owner].line:
             continue
         whose = stages[owner]
-        calls = node.name.partition("V")[0] in CALLING and whose.python == "python function"
+        calls = base_name(node.name) in CALLING and whose.python == "python function"
         found[place] = replace(
             stages[place],
             method=whose.method,

@@ -27,13 +27,11 @@ from gpudoctor.model.run import (
     StepTimes,
 )
 from gpudoctor.model.words import ChangeKind
-from gpudoctor.profile.caching import cache
+from gpudoctor.profile.caching import SCALES_AT_LEAST, cache
 from gpudoctor.profile.element_calls import batch_first
-from gpudoctor.profile.pipeline_graph import READERS, SIDE_BY_SIDE, base_name
+from gpudoctor.profile.node_names import base_name
+from gpudoctor.profile.pipeline_graph import READERS, SIDE_BY_SIDE
 
-SCALES_AT_LEAST = (
-    0.5  # policy: parallel calls reach at least half of what the cores allow, or the range would be a point
-)
 FLOOR = 0.02  # a step of nothing but waiting has a rest that no stamp resolves
 # Measured: a prefetch brought 1.46x where the model said 1.43x, and 1.89x and 2.18x (1.72-2.77) where it said 1.89x.
 OFF_BY = 1.2

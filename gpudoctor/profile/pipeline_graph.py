@@ -14,6 +14,7 @@ from gpudoctor.model.run import Pipeline, Stage
 from gpudoctor.model.session import CallSite, IteratorRecord, PipelineNode, Session
 from gpudoctor.profile.hot_lines import Read
 from gpudoctor.profile.nested_inputs import as_one, attributed, splits
+from gpudoctor.profile.node_names import base_name
 from gpudoctor.profile.pipeline_readings import reading
 from gpudoctor.profile.pipeline_sites import sites_of
 from gpudoctor.profile.seen_pipeline import FEWEST, SeenPipeline, nodes_of
@@ -164,12 +165,6 @@ def _chain(session: Session, iterator: IteratorRecord) -> list[CallSite]:
             chain.append(site)
             waiting = [*site.inputs, *waiting]
     return chain
-
-
-def base_name(name: str) -> str:
-    """Return a node's name without its version: ParallelMapV2 -> ParallelMap."""
-    head, _, version = name.rpartition("V")
-    return head if head and version.isdigit() else name
 
 
 def stages_of(nodes: Sequence[PipelineNode], chain: Sequence[CallSite], iterator: IteratorRecord) -> tuple[Stage, ...]:

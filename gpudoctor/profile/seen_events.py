@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 
+from gpudoctor.profile.node_names import base_name
 from gpudoctor.profile.xplane import Event, threads
 
 HOST = "/host:CPU"
@@ -33,7 +34,7 @@ class Node:
 
     def __init__(self, key: Key) -> None:
         self.key, self.name = key, NUMBERED.sub("", key[1]).rpartition("::")[2]
-        self.beside = re.sub(r"V\d+$", "", self.name) in BESIDE
+        self.beside = base_name(self.name) in BESIDE
         self.parent: Key | None = None
         self.count = 0  # elements that were handed out
         self.made = 0  # events in its own threads

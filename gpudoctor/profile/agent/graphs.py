@@ -69,10 +69,14 @@ def outermost(graph: Any) -> str:
     return f"{graph.name}:{number}"
 
 
+def _mapped(dataset: Any) -> Any | None:
+    """Return the graph of a map's function; None where it is not there to be read."""
+    return getattr(getattr(getattr(dataset, "_map_func", None), "function", None), "graph", None)
+
+
 def draws_random(dataset: Any) -> bool | None:
     """Return whether the function of a map draws random numbers; None where it calls Python, or is not known."""
-    mapped = getattr(getattr(dataset, "_map_func", None), "function", None)
-    graph = getattr(mapped, "graph", None)
+    graph = _mapped(dataset)
     if graph is None:
         return None
     types, unknown = {each.type for each in graph.get_operations()}, False
@@ -87,7 +91,7 @@ def draws_random(dataset: Any) -> bool | None:
 
 def does_nothing(dataset: Any) -> bool:
     """Return whether the function of a map gives back what it is given, in order: tf.data takes such a map out."""
-    graph = getattr(getattr(getattr(dataset, "_map_func", None), "function", None), "graph", None)
+    graph = _mapped(dataset)
     if graph is None or len(graph.outputs) != len(graph.inputs):
         return False
     return all(_behind_identities(result) is given for given, result in zip(graph.inputs, graph.outputs))
