@@ -125,6 +125,8 @@ def _opened(wanted: Path, command: Sequence[str], chosen_by: str) -> SessionWrit
 
 
 def _place(arguments: Arguments) -> Path:
+    if arguments.session == "-":
+        raise UsageError("--session -: a session is a database, not a stream; name a file")
     if arguments.session:
         return Path(arguments.session)
     folder = default_folder()

@@ -41,12 +41,22 @@ def _remarks(session: Session) -> Iterator[str]:
     elif not session.trained:
         why = next((each.limits[0] for each in session.processes if each.limits), SEEN)
         yield f"TensorFlow was imported, but no training step was seen: {why}"
+    yield from _without_an_end(session)
     faults = [each for each in session.events if each.kind == "agent_fault"]
     if faults:
         yield f"{len(faults)} parts of the recording failed and are missing ({faults[0].text})"
     unread = sum(int(each.details.get("left_out_bytes", 0)) for each in session.messages if each.number == 0)
     if unread:
         yield f"{unread / 2**20:.1f} MiB of the output came faster than it is read for messages"
+
+
+def _without_an_end(session: Session) -> Iterator[str]:
+    """Say it where a process that trained never came to its exit handlers: what it wrote once a second is all there is."""
+    trained = {each.process for each in session.loops}
+    if session.outcome == "ended" and any(
+        each.process in trained and isinstance(each.ended_at, Missing) for each in session.processes
+    ):
+        yield "Python went without its own end (os._exit, or killed): up to its last second is not in the recording"
 
 
 def _so_far(session: Session) -> str:

@@ -15,6 +15,7 @@ from gpudoctor.model.session import CallSite, IteratorRecord, PipelineNode, Sess
 from gpudoctor.profile.hot_lines import Read
 from gpudoctor.profile.nested_inputs import as_one, attributed, splits
 from gpudoctor.profile.node_names import base_name
+from gpudoctor.profile.pipeline_calls import calls_of
 from gpudoctor.profile.pipeline_readings import reading
 from gpudoctor.profile.pipeline_sites import sites_of
 from gpudoctor.profile.seen_pipeline import FEWEST, SeenPipeline, nodes_of
@@ -43,9 +44,8 @@ def pipeline(session: Session, loop: Loop, read: Read, windows: Sequence[SeenPip
     if chosen is None:
         why = next((each.unknown for each in iterators if each.unknown), "tf.data's model was not read in time")
         return _as_asked(session, iterators[-1], read, why)
-    chain = _chain(session, chosen)
-    bare = stages_of(nodes, chain, chosen)
-    if _lost_python(chain, bare):
+    bare = stages_of(nodes, session, chosen)
+    if _lost_python(calls_of(session, chosen), bare):
         return _as_asked(session, chosen, read, NOT_SEEN if seen else ENDED)
     stages = tuple(replace(each, snippet=read(each.file, each.line) if each.line else "") for each in bare)
     slowest, batch_s = _slowest(stages)
@@ -94,7 +94,7 @@ def _seen(
     batches = loop.steps // len(iterators)
 
     def explained(each: IteratorRecord) -> int:
-        stages = stages_of(nodes_of(seen, each.iterator, batches), _chain(session, each), each)
+        stages = stages_of(nodes_of(seen, each.iterator, batches), session, each)
         return sum(bool(stage.method) for stage in stages)
 
     chosen = max(reversed(made.values()), key=explained)
@@ -110,7 +110,7 @@ def _lost_python(chain: Sequence[CallSite], stages: Sequence[Stage]) -> bool:
 
 def _as_asked(session: Session, iterator: IteratorRecord, read: Read, why: str) -> Pipeline:
     """Return the pipeline as the user wrote it, without costs: Python in it is the suspect, where there is any."""
-    chain = _chain(session, iterator)
+    chain = list({each.site: each for each in calls_of(session, iterator)}.values())
     stages = tuple(
         Stage(
             name=each.method,
@@ -154,23 +154,11 @@ def _asked_prefetch(chain: Sequence[CallSite]) -> str:
     return "user" if last == "prefetch" else "none" if last else "unknown"
 
 
-def _chain(session: Session, iterator: IteratorRecord) -> list[CallSite]:
-    """Return the call sites from the output down, those of side inputs (zip) behind."""
-    sites = {each.site: each for each in session.call_sites if each.process == iterator.process}
-    waiting = [] if isinstance(iterator.site, Missing) else [iterator.site]
-    chain: list[CallSite] = []
-    while waiting:
-        site = sites.get(waiting.pop(0))
-        if site is not None and site not in chain:
-            chain.append(site)
-            waiting = [*site.inputs, *waiting]
-    return chain
-
-
-def stages_of(nodes: Sequence[PipelineNode], chain: Sequence[CallSite], iterator: IteratorRecord) -> tuple[Stage, ...]:
+def stages_of(nodes: Sequence[PipelineNode], session: Session, iterator: IteratorRecord) -> tuple[Stage, ...]:
     nodes = as_one(nodes)
     batches = float(max(1, next((each.num_elements for each, _ in _from_output(nodes, 1.0) if each.num_elements), 1)))
     found = [each for each in _from_output(nodes, batches) if base_name(each[0].name) != "Root"]
+    chain = calls_of(session, iterator, [node for node, _ in found])
     asked = sites_of([base_name(node.name) for node, _ in found], chain)
     stages = [_stage(node, sites, made, iterator) for (node, made), sites in zip(found, asked, strict=True)]
     return attributed([node for node, _ in found], stages)

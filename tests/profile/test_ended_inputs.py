@@ -92,7 +92,7 @@ def test_what_is_repeated_costs_a_batch_all_of_its_elements_though_its_count_beg
         )
         for at, parent, name, count, cost in rows
     ]
-    stages = stages_of(nodes, (), IteratorRecord(process=PROCESS, iterator=0))
+    stages = stages_of(nodes, session(loop()), IteratorRecord(process=PROCESS, iterator=0))
     assert [(each.name, each.visits) for each in stages] == [
         ("BatchV2", 1.0),
         ("ForeverRepeat", 64.0),

@@ -115,6 +115,46 @@ def test_a_traceback_that_the_script_catches_and_prints_is_the_same(tmp_path: Pa
     assert constant(watched.err) == constant(alone.err)
 
 
+STACKS = """
+import inspect, logging, traceback
+import keras, numpy as np, tensorflow as tf
+
+class Tells(keras.callbacks.Callback):
+    def on_epoch_end(self, epoch, logs=None):
+        traceback.print_stack()
+        logging.warning("logged", stack_info=True)
+        traceback.print_list(traceback.StackSummary.extract(traceback.walk_stack(None)))
+
+def batches():
+    traceback.print_stack(limit=3)
+    yield np.zeros((2, 4), "float32")
+
+def mapped(x):
+    traceback.print_stack()
+    return x
+
+x, y = np.zeros((4, 4)), np.zeros((4, 1))
+model = keras.Sequential([keras.layers.Input((4,)), keras.layers.Dense(1)])
+model.compile("sgd", "mse")
+model.fit(x, y, verbose=0, callbacks=[Tells()])
+model.evaluate(x, y, verbose=0)
+list(tf.data.Dataset.from_generator(batches, output_signature=tf.TensorSpec((2, 4))).map(mapped))
+named = (model.fit, model.evaluate, model.predict, model.train_on_batch, model.test_on_batch, model.predict_on_batch)
+for each in (*named, keras.callbacks.CallbackList.on_epoch_end, tf.data.Dataset.map, tf.data.Dataset.zip, tf.GradientTape.gradient):
+    print(inspect.getfullargspec(each), inspect.signature(each))
+"""
+
+
+@pytest.mark.tensorflow
+def test_a_stack_that_the_script_prints_is_the_same_and_so_is_what_it_asks_of_keras_methods(tmp_path: Path) -> None:
+    python, name = with_tensorflow(), script(tmp_path, STACKS)
+    watched, alone = together(partial(run, tmp_path, python, name), partial(plain, tmp_path, python, name))
+    assert alone.code == 0, alone.err.decode()[-3000:]
+    assert alone.err.count(b", in on_epoch_end") == 6  # the callback and Keras around it
+    assert constant(watched.err) == constant(alone.err)
+    assert watched.out == alone.out
+
+
 def stub(folder: Path, text: str) -> dict[str, str]:
     """Make a package that is called tensorflow and has this code; return the environment that finds it."""
     (folder / "lib" / "tensorflow").mkdir(parents=True)

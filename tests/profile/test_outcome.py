@@ -39,3 +39,11 @@ def test_a_run_without_steps_says_which_loops_are_counted() -> None:
     (said,) = remarks(replace(WHOLE, outcome="ended"))
     assert "no training step was seen: counted are fit, train_on_batch, loops over a tf.data.Dataset" in said
     assert "steps of your own with a GradientTape or an optimizer" in said
+
+
+def test_a_process_that_trained_and_never_came_to_its_end_is_told() -> None:
+    (process,) = BEGUN.processes
+    ended = replace(BEGUN, outcome="ended")
+    without = replace(ended, processes=(replace(process, ended_at=Missing("it ran no exit handlers")),))
+    assert any("went without its own end" in each for each in remarks(without))
+    assert remarks(replace(ended, processes=(replace(process, ended_at=process.started_at + 9.0),))) == ()

@@ -58,6 +58,13 @@ def test_a_place_that_cannot_be_written_is_a_usage_error_and_nothing_runs(
     assert (tmp_path / "train.py").read_text() == SAYS_SO
 
 
+def test_a_session_is_no_stream(tmp_path: Path) -> None:
+    code, said, ran = started(tmp_path, "--session", "-")
+    assert (code, ran) == (2, False)
+    assert "--session -" in said
+    assert os.listdir(tmp_path) == ["train.py"]  # noqa: PTH208  # names only
+
+
 def test_the_report_does_not_replace_the_session(tmp_path: Path) -> None:
     code, said, ran = started(tmp_path, "--session", "one", "--json", "./one")
     assert (code, ran) == (2, False)

@@ -52,6 +52,7 @@ STATIC = [
     "sample_from_datasets",
     "zip",
 ]
+WITH_OTHERS = ("concatenate",)  # methods of a dataset that take another one
 READERS = ("TFRecordDatasetV2", "TextLineDatasetV2", "FixedLengthRecordDatasetV2")
 MOST_SITES = 2000
 MOST_WALKED = 64
@@ -128,7 +129,8 @@ def _tell(dataset: Any, site: dict[str, Any], source: Any, args: Any, kwargs: di
         return
     _count[0] += 1
     number = _count[0]
-    inputs = sites_of(source) if source is not None else _inputs(dataset)
+    alone = source is not None and site["method"] not in WITH_OTHERS
+    inputs = sites_of(source) if alone else _inputs(dataset)
     _sites[dataset] = number
     callee = next((each for each in (*args, *kwargs.values()) if _is_function(each)), None)
     if callee is not None:
@@ -173,15 +175,19 @@ def sites_of(dataset: Any) -> list[int]:
 
 
 def _inputs(dataset: Any) -> list[int]:
+    """Return the nearest call sites below a dataset, in the order of its inputs; one for each, also where two are the same."""
     found: list[int] = []
-    waiting, walked = [dataset], 0
+    waiting, walked = _below(dataset), 0
     while waiting and walked < MOST_WALKED:
         walked += 1
         current = waiting.pop(0)
-        for each in current._inputs() if hasattr(current, "_inputs") else ():
-            number = _sites.get(each)
-            if number is None:
-                waiting.append(each)
-            elif number not in found:
-                found.append(number)
+        number = _sites.get(current)
+        if number is None:
+            waiting = [*_below(current), *waiting]
+        else:
+            found.append(number)
     return found
+
+
+def _below(dataset: Any) -> list[Any]:
+    return list(dataset._inputs()) if hasattr(dataset, "_inputs") else []

@@ -3,11 +3,13 @@
 A wrapper cannot be called without a frame. Its file name puts it beside the function that it wraps, so that the filters of
 TensorFlow and Keras treat it as theirs, and makes Python pass over it where a warning counts frames (`stacklevel`). An
 exception leaves it without a trace from Python 3.11 on (`unseen`); for older ones what Python prints of an uncaught one is
-cleaned.
+cleaned. A stack that is printed passes over it.
 """
 
 from __future__ import annotations
 
+import functools
+import inspect
 import os
 import sys
 import threading
@@ -27,8 +29,10 @@ UNCOUNTED = "importlib_bootstrap_"
 
 
 def hide(wrapper: F, original: Any) -> F:
-    """Return the wrapper, its code under a name beside the original's file."""
+    """Return the wrapper, its code under a name beside the original's file, and with the original's arguments."""
     own: Any = wrapper
+    if not hasattr(original, "__wrapped__"):  # `inspect.getfullargspec` does not look behind a wrapper
+        own.__signature__ = inspect.signature(original)
     theirs: Any = getattr(original, "__code__", None)
     if theirs is not None and hasattr(own.__code__, "replace"):
         place: str = theirs.co_filename
@@ -108,6 +112,24 @@ def install() -> None:
         thread(told)
 
     sys.excepthook, threading.excepthook = uncaught, uncaught_in_thread
+    _pass_over_in_stacks()
+
+
+def _pass_over_in_stacks() -> None:
+    """Have the stack that a script prints (`traceback.print_stack`, `stack_info` of logging) pass over our frames."""
+    import traceback  # TensorFlow loads it; a Python without TensorFlow need not
+
+    original: Any = traceback.walk_stack
+
+    @functools.wraps(original)
+    def walk_stack(f: Any) -> Any:
+        return filter(_theirs, original(f))  # no generator: where `f` is None, the original counts the frames above it
+
+    traceback.walk_stack = walk_stack
+
+
+def _theirs(place: Any) -> bool:
+    return place[0].f_code not in codes
 
 
 def hook(module: Any) -> None:

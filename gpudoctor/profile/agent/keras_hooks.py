@@ -122,14 +122,14 @@ def _hook_calls(kind: type) -> None:
 
 def _whole(original: Any, name: str) -> Any:
     @functools.wraps(original)
-    def call(self: Any, *args: Any, **kwargs: Any) -> Any:
+    def call(*args: Any, **kwargs: Any) -> Any:  # as Keras's own wrapper around it is declared
         if core.process.off:
             with hidden.unseen:
-                return original(self, *args, **kwargs)
+                return original(*args, **kwargs)
         entered = phases.enter(name)
         try:
             with hidden.unseen:
-                return original(self, *args, **kwargs)
+                return original(*args, **kwargs)
         finally:
             core.quietly(functools.partial(phases.leave, entered))
 
@@ -138,15 +138,15 @@ def _whole(original: Any, name: str) -> Any:
 
 def _counted(original: Any, name: str) -> Any:
     @functools.wraps(original)
-    def call(self: Any, *args: Any, **kwargs: Any) -> Any:
+    def call(*args: Any, **kwargs: Any) -> Any:  # as Keras's own wrapper around it is declared
         if core.process.off:
             with hidden.unseen:
-                return original(self, *args, **kwargs)
+                return original(*args, **kwargs)
         start = time.perf_counter()
         with hidden.unseen, profiler_session.step():
-            result = original(self, *args, **kwargs)
+            result = original(*args, **kwargs)
         try:
-            _count(self, name, time.perf_counter() - start, places.frame_at(1))
+            _count(args[0], name, time.perf_counter() - start, places.frame_at(1))
             if name == "train_on_batch":
                 losses.returned(result, places.frame_at(1))
         except Exception as error:
