@@ -4,12 +4,14 @@
 
 The truth is what the seeded compute notes of itself: the time between two computes, less TensorFlow's own part of it, which
 is measured with batches at hand before and behind; a point at which the two differ by more than the bar is measured again.
-Where the script fetches by itself (`eager`, `function`), it is the script's own clock around `next`. In `own_...` loops,
-which fetch nothing from tf.data, it is that clock around the making of a batch in NumPy, and what is held against it is the
-host's share. Under `jit` nothing can note anything, and the truth comes from the two seeded times, each measured alone:
-tf.data puts a prefetch behind each of these pipelines by itself, so a steady step takes max(input, compute) and waits for
-max(0, input - compute). Inside one `tf.function` over a dataset nothing is fetched ahead: there a step takes the sum and
-waits for all of input.
+Where the script fetches by itself (`eager`, `function`), it is the script's own clock around `next`, at least without what
+`next` takes with a batch at hand. In `own_...` loops, which fetch nothing from tf.data, it is that clock around the making of
+a batch in NumPy, and what is held against it is the host's share.
+
+The two seeded times, each measured alone before and behind, tell the truth, too: tf.data puts a prefetch behind each of these
+pipelines by itself, so a steady step takes max(input, compute) and waits for max(0, input - compute). Inside one
+`tf.function` over a dataset nothing is fetched ahead: there a step takes the sum and waits for all of input. Under `jit`
+nothing can note anything, and they are all there is. In a `scan` they are the least that waits.
 """
 
 from __future__ import annotations
@@ -76,14 +78,20 @@ class Point:
         return max(self.input_alone_ms, self.compute_alone_ms)
 
     @property
+    def seeded(self) -> float:
+        """Return the share that the two times alone tell."""
+        return max(0.0, 1 - self.compute_alone_ms / self.step_ms)
+
+    @property
     def truth(self) -> float:
         """Return the share of a steady step that waits."""
-        return self.noted if self.noted is not None else max(0.0, 1 - self.compute_alone_ms / self.step_ms)
+        return self.noted if self.noted is not None else self.seeded
 
     @property
     def least(self) -> float:
         """Return the least that the truth can be: waking up is TensorFlow's own work, too."""
-        return self.truth if self.noted_least is None else min(self.truth, self.noted_least)
+        known = [each for each in (self.truth, self.noted_least) if each is not None]
+        return min(*known, self.seeded) if self.loop == "scan" else min(known)
 
     @property
     def bar(self) -> float:

@@ -2,12 +2,13 @@
 
 Both are slept away inside TensorFlow, so that no core is fought for. The seeded compute notes when it begins and ends: what
 lies between two of them is waiting and TensorFlow's own work, and how long that work is is told by steps with their batches
-at hand, without and (in `fit`) with a rest as long as the wait: what wakes up is slower, and the truth lies between. Where the script fetches by itself (`eager`,
-`function`) its own clock around `next` is the truth instead: there Python's steps and the pipeline's Python take turns at
-the interpreter, so a step's work is longer beside a generator than with its batches at hand, and that is not waiting for
-data. So it is with `own_...` loops over `numpy`, where nothing is fetched from tf.data: the script makes each batch by
-itself, between its steps. `jit` spins in XLA and notes nothing: its truth comes from the two times alone. What is measured
-alone is measured with the recorder switched off, in functions of its own.
+at hand, without and (in `fit`) with a rest as long as the wait: what wakes up is slower, and the truth lies between. Where the
+script fetches by itself (`eager`, `function`) its own clock around `next` is the truth instead: there Python's steps and the
+pipeline's Python take turns at the interpreter, so a step's work is longer beside a generator than with its batches at hand,
+and that is not waiting for data; nor is what `next` itself takes with a batch at hand, which is told, too. So it is with
+`own_...` loops over `numpy`, where nothing is fetched from tf.data: the script makes each batch by itself, between its steps.
+`jit` spins in XLA and notes nothing: its truth comes from the two times alone, computing without and with a rest. What is
+measured alone is measured with the recorder switched off, in functions of its own, before and behind: the machine is not equally fast all the time.
 """
 
 from __future__ import annotations
@@ -28,7 +29,9 @@ import tensorflow as tf
 BATCH = np.zeros((8, 4), np.float32), np.zeros((8, 1), np.float32)
 SHAPES = tf.TensorSpec((8, 4)), tf.TensorSpec((8, 1))
 NOTES = []  # (begin, end) of each seeded compute
+RESTS = []  # (begin, end) of what a step sleeps before it computes, as if it waited
 FETCHES = []  # (begin, end) of each fetch, where the script fetches
+IN_GRAPHS, NO_REST_S = ("scan", "four_per_execution"), 1e-6
 ALONE_S, REPEATS = 2.0, 3  # other load only lengthens: the shortest of three
 
 
@@ -50,12 +53,13 @@ def slept(tensor: Any, seconds: float, notes: Any = None) -> Any:
 class Compute(keras.layers.Layer):
     """Takes its time, once a step: forward only."""
 
-    def __init__(self, seconds: float, rounds: int) -> None:
+    def __init__(self, seconds: float, rounds: int, rest_s: float) -> None:
         super().__init__()
-        self.seconds, self.rounds = seconds, rounds
+        self.seconds, self.rounds, self.rest_s = seconds, rounds, rest_s
 
     def call(self, x: Any) -> Any:
         some = tf.reduce_sum(x) * 0.0  # what does not need the batch would run beside the fetch
+        some = slept(some, self.rest_s, RESTS)
         if self.rounds:
             # Small and of one thread: products of matrices took both cores, and a third longer once they had to wait.
             small = tf.zeros((16,)) + some
@@ -107,16 +111,16 @@ def prepared(delay: float, steps: int) -> Iterable[Any]:
         yield BATCH
 
 
-def model_of(seconds: float, rounds: int, loop: str) -> Any:
-    model = keras.Sequential([keras.layers.Input((4,)), Compute(seconds, rounds), keras.layers.Dense(1)])
+def model_of(seconds: float, rounds: int, loop: str, rest_s: float = 0.0) -> Any:
+    model = keras.Sequential([keras.layers.Input((4,)), Compute(seconds, rounds, rest_s), keras.layers.Dense(1)])
     many = 4 if loop == "four_per_execution" else 1
     model.compile("sgd", "mse", jit_compile=loop == "jit", steps_per_execution=many)
     return model
 
 
-def trainer(loop: str, seconds: float, rounds: int) -> Callable[[Any], None]:
+def trainer(loop: str, seconds: float, rounds: int, rest_s: float = 0.0) -> Callable[[Any], None]:
     """Return what trains over a dataset in this kind of loop, a new model each time it is asked for."""
-    model = model_of(seconds, rounds, loop)
+    model = model_of(seconds, rounds, loop, rest_s)
     if loop in {"fit", "four_per_execution", "jit"}:
         return lambda data: model.fit(data, verbose=0) and None
     optimizer = keras.optimizers.SGD(0.01)
@@ -194,14 +198,32 @@ def rested_step(seconds: float, rounds: int, rest_s: float) -> float:
     return sorted(whole)[len(whole) // 2]
 
 
+def rested_work(loop: str, seconds: float, rounds: int, rest_s: float) -> float:
+    """Return the work between two computes of steps that rest before each, the rest apart."""
+    train, steps = trainer(loop, seconds, rounds, rest_s), max(48, int(ALONE_S / (rest_s + seconds))) // 4 * 4
+    train(dataset("ready", 0, 8))
+    NOTES.clear()
+    RESTS.clear()
+    train(dataset("ready", 0, steps))
+    rests = [end - begin for begin, end in RESTS[1:]]
+    gaps = [after[0] - before[1] - slept for before, after, slept in zip(NOTES, NOTES[1:], rests)][steps // 3 :]
+    NOTES.clear()
+    RESTS.clear()
+    return without_stalls(gaps, gaps)[0]
+
+
 def work_between(loop: str, seconds: float, rounds: int, rest_s: float) -> tuple[float, float]:
     """Return TensorFlow's own work between two computes with a batch at hand: at least, and at most.
 
     What never slept is faster than what wakes up. In `fit` the step behind a rest as long as the wait has one thread more to
-    wake than one that really waited: what waiting costs lies between the two.
+    wake than one that really waited: what waiting costs lies between the two. In graphs of many steps the rest is one of
+    their operations, and what counts is how much longer the work is than with the same operation and hardly any rest.
     """
     per_step(trainer(loop, seconds, rounds), lambda steps: dataset("ready", 0, steps), seconds)
     least = between()[0]
+    if loop in IN_GRAPHS and rest_s > 0:
+        hardly, whole = (rested_work(loop, seconds, rounds, each) for each in (NO_REST_S, rest_s))
+        return least, least + max(0.0, whole - hardly)
     if loop != "fit" or rest_s <= 0:
         return least, least
     model, steps = model_of(seconds, rounds, loop), max(48, int(ALONE_S / (rest_s + seconds)))
@@ -254,9 +276,18 @@ def between() -> tuple[float, float]:
     return without_stalls(gaps, whole)
 
 
-def fetching() -> tuple[float, float]:
+def alone(loop: str, seconds: float, rounds: int, rest_s: float) -> tuple[float, float]:
+    """Return how long a step takes with its batch at hand; and the fetch of it, where the script fetches, or `jit`'s after a rest."""
+    if loop == "jit":
+        return rested_step(seconds, rounds, 0.0), rested_step(seconds, rounds, rest_s)
+    FETCHES.clear()
+    step = per_step(trainer(loop, seconds, rounds), lambda steps: dataset("ready", 0, steps), seconds)
+    return step, fetching(FETCHES)[0] if FETCHES else 0.0
+
+
+def fetching(fetches: list[tuple[float, float]]) -> tuple[float, float]:
     """Return the mean time of a fetch, and from one to the next, of the later ones."""
-    late = FETCHES[len(FETCHES) // 3 :]
+    late = fetches[len(fetches) // 3 :]
     return without_stalls([end - begin for begin, end in late], [b[0] - a[0] for a, b in zip(late, late[1:])])
 
 
@@ -264,6 +295,18 @@ def without_stalls(waits: list[float], whole: list[float]) -> tuple[float, float
     """Return the means of what belongs together, without the longest waits: a stall of the machine is neither."""
     kept = sorted(range(len(whole)), key=waits.__getitem__)[: len(whole) - len(whole) // 50]
     return sum(waits[each] for each in kept) / len(kept), sum(whole[each] for each in kept) / len(kept)
+
+
+def waited(loop: str, seconds: float, rounds: int, rest_s: float, before: tuple[float, float]) -> dict[str, float]:
+    """Return the share of the noted steps that waited, at most and at least, and how sure TensorFlow's own work is."""
+    gap, whole = between()
+    after = work_between(loop, seconds, rounds, rest_s)  # a busy machine lengthens it: how much is told
+    least, most = ((one + other) / 2 for one, other in zip(before, after))
+    return {
+        "wait_share": max(0.0, gap - least) / whole,
+        "least_share": max(0.0, gap - most) / whole,
+        "unsure": abs(after[0] - before[0]) / 2 / whole,
+    }
 
 
 def main() -> None:
@@ -279,10 +322,7 @@ def main() -> None:
     if agent is not None:
         agent.process.off = True
     rounds = rounds_for(seconds) if given.loop.endswith("jit") else 0
-    if given.loop == "jit":
-        compute = rested_step(seconds, rounds, delay - seconds)
-    else:
-        compute = per_step(trainer(given.loop, seconds, rounds), lambda steps: dataset("ready", 0, steps), seconds)
+    compute, at_hand = alone(given.loop, seconds, rounds, delay - seconds)
     noted = bool(NOTES)
     NOTES.clear()
     arrays = given.input == "arrays"
@@ -302,18 +342,20 @@ def main() -> None:
         trainer(given.loop, seconds, rounds)(dataset(given.input, delay, steps))
     if agent is not None:
         agent.process.off = True
-    told = {"compute_s": compute, "input_s": made, "wait_share": None, "least_share": None, "unsure": 0.0}
-    if FETCHES:
-        fetch, whole = fetching()
-        told["wait_share"] = fetch / whole
+    fetched, notes = list(FETCHES), list(NOTES)
+    again, at_hand_again = alone(given.loop, seconds, rounds, delay - seconds)
+    NOTES[:] = notes
+    told = {"input_s": made, "compute_s": (compute + again) / 2, "wait_share": None, "least_share": None, "unsure": 0.0}
+    if fetched:
+        fetch, whole = fetching(fetched)
+        own = 0.0 if given.input == "numpy" else (at_hand + at_hand_again) / 2
+        told.update(wait_share=fetch / whole, least_share=max(0.0, fetch - own) / whole)
     elif noted:
-        gap, whole = between()
-        after = work_between(
-            given.loop, seconds, rounds, made - compute
-        )  # a busy machine lengthens it: how much is told
-        least, most = ((before + behind) / 2 for before, behind in zip(work, after))
-        told["wait_share"], told["least_share"] = (max(0.0, gap - each) / whole for each in (least, most))
-        told["unsure"] = abs(after[0] - work[0]) / 2 / whole
+        told.update(waited(given.loop, seconds, rounds, made - compute, work))
+    elif given.loop == "jit":
+        longest = max(made, told["compute_s"])
+        told["least_share"] = max(0.0, 1 - (at_hand + at_hand_again) / 2 / longest)
+        told["unsure"] = abs(again - compute) / 2 / longest
     if agent is not None:
         agent.process.off = False
     print(json.dumps(told), flush=True)
