@@ -15,9 +15,8 @@ from gpudoctor.model.session import CallSite, IteratorRecord, PipelineNode, Sess
 from gpudoctor.profile.hot_lines import Read
 from gpudoctor.profile.nested_inputs import as_one, attributed, splits
 from gpudoctor.profile.node_names import base_name
-from gpudoctor.profile.pipeline_calls import calls_of
+from gpudoctor.profile.pipeline_calls import asked_for, calls_of
 from gpudoctor.profile.pipeline_readings import reading
-from gpudoctor.profile.pipeline_sites import sites_of
 from gpudoctor.profile.seen_pipeline import FEWEST, SeenPipeline, nodes_of
 from gpudoctor.profile.steps import Loop
 
@@ -158,8 +157,7 @@ def stages_of(nodes: Sequence[PipelineNode], session: Session, iterator: Iterato
     nodes = as_one(nodes)
     batches = float(max(1, next((each.num_elements for each, _ in _from_output(nodes, 1.0) if each.num_elements), 1)))
     found = [each for each in _from_output(nodes, batches) if base_name(each[0].name) != "Root"]
-    chain = calls_of(session, iterator, [node for node, _ in found])
-    asked = sites_of([base_name(node.name) for node, _ in found], chain)
+    asked = asked_for([node for node, _ in found], session, iterator)
     stages = [_stage(node, sites, made, iterator) for (node, made), sites in zip(found, asked, strict=True)]
     return attributed([node for node, _ in found], stages)
 

@@ -41,6 +41,7 @@ METHODS = {
     "Scan": ("scan",),
     "Zip": ("zip",),
     "Concatenate": ("concatenate",),
+    "DirectedInterleave": ("choose_from_datasets", "sample_from_datasets"),
     "FiniteTake": ("take",),
     "FiniteSkip": ("skip",),
     "FiniteRepeat": ("repeat",),

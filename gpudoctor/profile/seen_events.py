@@ -20,7 +20,9 @@ STARTED = "InstantiatedCapturedFunction::RunAsync"  # a mapped function is given
 CALLED = "FunctionRun"  # a function is called, also by an operation of another
 WORK, DONE = "ExecutorState::Process", "ExecutorDoneCallback"  # operations of a call, in any thread; its end
 FETCHED = re.compile(r"IteratorGetNext\w*Op::DoCompute")
-NUMBERED = re.compile(r"\[\d+\]")  # a dataset that flat_map or interleave made: `FlatMap[0]::Generator`
+# A dataset that flat_map, interleave or repeat made: `FlatMap[0]::Generator`. The inputs of these have numbers, too.
+NUMBERED = re.compile(r"(?<!::Zip)(?<!::Concatenate)(?<!::DirectedInterleave)\[\d+\]")
+INPUT = re.compile(r"\[(\d+)\]::\w+$")  # the number of an input in what is left
 # XProf's list (xplane_to_tf_data_stats.cc), and the parallel filter
 BESIDE = frozenset(
     {"Prefetch", "ParallelInterleave", "ParallelMap", "ParseExample", "MapAndBatch", "ParallelBatch", "ParallelFilter"}
@@ -42,6 +44,12 @@ class Node:
         self.total_s = self.own_s = 0.0
         self.calls: list[int] = []
         self.last: Event | None = None
+
+    @property
+    def number(self) -> int:
+        """Return which input of its consumer it is, as far as its path tells: the first is 0."""
+        told = INPUT.search(self.key[1])
+        return int(told[1]) if told else 0
 
     @property
     def stats(self) -> Mapping[str, int | str]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
+from itertools import accumulate
 
 from gpudoctor.model.record import dataclass
 from gpudoctor.model.session import PipelineNode
@@ -24,7 +25,10 @@ MOST_PARALLEL = 1 << 20  # more is a number with a sign: not chosen yet
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SeenNode:
-    """One stage. `parent`: its consumer's place in the list, -1 for the output; `visits`, `cost_s`: elements, time a batch."""
+    """One stage. `parent`: its consumer's place in the list, -1 for the output; `visits`, `cost_s`: elements, time a batch.
+
+    `number`: which input of its consumer it is.
+    """
 
     name: str
     parent: int
@@ -34,6 +38,7 @@ class SeenNode:
     tunable: bool = False
     buffered: int = 0
     element_bytes: float = 0.0
+    number: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,9 +52,9 @@ class SeenPipeline:
     nodes: tuple[SeenNode, ...]
 
     @property
-    def stages(self) -> tuple[tuple[str, int], ...]:
+    def stages(self) -> tuple[tuple[str, int, int], ...]:
         """Return what makes it the same pipeline as another."""
-        return tuple((each.name, each.parent) for each in self.nodes)
+        return tuple((each.name, each.parent, each.number) for each in self.nodes)
 
 
 def seen_pipeline(data: bytes, *, process: str = "", label: str = "", at: float = 0.0) -> SeenPipeline | None:
@@ -86,8 +91,9 @@ def _from(sums: Sums, root: Node) -> Iterator[SeenNode]:
             tunable="parallelism" in stats and stats.get("autotune") == "true",  # a prefetch's is its buffer
             buffered=_number(stats.get("buffered_elements"), 0, MOST_PARALLEL),
             element_bytes=whole if batch else _bytes(str(stats.get("shapes", "")), str(stats.get("types", ""))),
+            number=node.number,
         )
-        below = [each for each in sums.nodes.values() if each.parent == node.key]
+        below = sorted((each for each in sums.nodes.values() if each.parent == node.key), key=lambda each: each.number)
         waiting = [*((each, place, visits * _for_each(node, each)) for each in below), *waiting]
         place += 1
 
@@ -130,7 +136,12 @@ def _bytes(shapes: str, types: str) -> float:
 
 
 def nodes_of(seen: Sequence[SeenPipeline], iterator: int, batches: int) -> list[PipelineNode]:
-    """Return windows of one pipeline as the model's nodes after so many batches; long windows weigh more."""
+    """Return windows of one pipeline as the model's nodes after so many batches; long windows weigh more.
+
+    Nodes are numbered as the model does it, which leaves numbers out for the inputs that have ended.
+    """
+    last = seen[-1].nodes
+    numbers = [at + ended for at, ended in enumerate(accumulate(_ended(last, at) for at in range(len(last))))]
     weight = sum(each.batches for each in seen)
     made = max(FEWEST, batches)
 
@@ -141,15 +152,21 @@ def nodes_of(seen: Sequence[SeenPipeline], iterator: int, batches: int) -> list[
         PipelineNode(
             process=seen[-1].process,
             iterator=iterator,
-            node=at,
+            node=numbers[at],
             at=seen[-1].at,
             name=node.name,
-            parent=node.parent,
+            parent=numbers[node.parent] if node.parent >= 0 else -1,
             num_elements=(count := max(1, round(made * mean(at, "visits")))),
             processing_s=made * mean(at, "cost_s"),
             buffered_elements=node.buffered,
             bytes_produced=round(count * node.element_bytes),
             parameters={"parallelism": (node.parallelism, node.tunable)},
         )
-        for at, node in enumerate(seen[-1].nodes)
+        for at, node in enumerate(last)
     ]
+
+
+def _ended(nodes: Sequence[SeenNode], at: int) -> int:
+    """Return 1 where inputs before this one are not there any more."""
+    node = nodes[at]
+    return int(node.number > 0 and not any(each.parent == node.parent for each in nodes[:at]))

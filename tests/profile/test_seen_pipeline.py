@@ -13,7 +13,7 @@ from gpudoctor.model.run import Pipeline
 from gpudoctor.model.session import CallSite, IteratorRecord, PipelineNode, Session
 from gpudoctor.profile.breakdown import WindowShare
 from gpudoctor.profile.record import read_trace
-from gpudoctor.profile.seen_pipeline import SeenNode, SeenPipeline, seen_pipeline
+from gpudoctor.profile.seen_pipeline import SeenNode, SeenPipeline, nodes_of, seen_pipeline
 from gpudoctor.profile.timeline import analyse
 from gpudoctor.profile.windows import window_share, window_shares
 from tests.profile.launched import run, script, with_tensorflow
@@ -163,9 +163,14 @@ def test_the_datasets_that_an_interleave_made_are_one_stage_and_two_inputs_of_a_
     for at in range(4):
         rows += [
             (f"{ROOT}::Zip", 20.0 * at + 2, 16.0, iterator(FIRST, ROOT_ID, "zip:4")),
-            (f"{ROOT}::Zip::Map", 20.0 * at + 3, 2.0, iterator(SECOND, FIRST, "map:0")),
-            (f"{ROOT}::Zip::Map", 20.0 * at + 6, 4.0, iterator(THIRD, FIRST, "map:1")),
-            (f"{ROOT}::Zip::Map::Interleave[{at}]::Range", 20.0 * at + 7, 1.0, iterator(40 + at, THIRD, f"range:{at}")),
+            (f"{ROOT}::Zip[0]::Map", 20.0 * at + 3, 2.0, iterator(SECOND, FIRST, "map:0")),
+            (f"{ROOT}::Zip[1]::Map", 20.0 * at + 6, 4.0, iterator(THIRD, FIRST, "map:1")),
+            (
+                f"{ROOT}::Zip[1]::Map::Interleave[{at}]::Range",
+                20.0 * at + 7,
+                1.0,
+                iterator(40 + at, THIRD, f"range:{at}"),
+            ),
         ]
     found = seen_pipeline(trace(batches(4, 20.0, *output(1.0, 18.0)), rows))
     assert found is not None
@@ -178,6 +183,25 @@ def test_the_datasets_that_an_interleave_made_are_one_stage_and_two_inputs_of_a_
     ]
     assert [round(each.cost_s * 1000, 3) for each in found.nodes[2:]] == [2.0, 3.0, 1.0]
     assert found.nodes[4].visits == 1.0
+
+
+def test_the_later_part_of_a_concatenate_is_numbered_as_one_made_later() -> None:
+    rows: list[Row] = []
+    for at in range(4):
+        rows += [
+            (f"{ROOT}::Concatenate", 20.0 * at + 2, 16.0, iterator(FIRST, ROOT_ID, "concatenate:0")),
+            (f"{ROOT}::Concatenate[1]::Map", 20.0 * at + 3, 9.0, iterator(SECOND, FIRST, "map:1")),
+            (f"{ROOT}::Concatenate[1]::Map::Range", 20.0 * at + 4, 1.0, iterator(THIRD, SECOND, "range:1")),
+        ]
+    found = seen_pipeline(trace(batches(4, 20.0, *output(1.0, 18.0)), rows))
+    assert found is not None
+    nodes = nodes_of([found], iterator=1, batches=4)
+    assert [(each.name, each.node, each.parent) for each in nodes] == [
+        ("Root", 0, -1),
+        ("Concatenate", 1, 0),
+        ("Map", 3, 1),
+        ("Range", 4, 3),
+    ]
 
 
 def test_of_two_iterators_the_one_that_was_waited_for_most_is_told() -> None:
