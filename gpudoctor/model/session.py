@@ -173,7 +173,7 @@ class Setting:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CallSite:
-    """A call of a `tf.data.Dataset` method from the user's code: `site` numbers it, `inputs` are the sites it builds on.
+    """A call of a `tf.data.Dataset` method from the user's code: `site` numbers it, `inputs` are the sites it builds on, 0 for none.
 
     `callee` is the function passed (map, from_generator ...) and where it stands; `python_function`: py_function or
     numpy_function was called while it was traced, with that function's place in `python_file`, `python_line`.

@@ -51,12 +51,12 @@ def _remarks(session: Session) -> Iterator[str]:
 
 
 def _without_an_end(session: Session) -> Iterator[str]:
-    """Say it where a process that trained never came to its exit handlers: what it wrote once a second is all there is."""
+    """Say it where a process that trained never came to its exit handlers: what it wrote as it went is all there is."""
     trained = {each.process for each in session.loops}
     if session.outcome == "ended" and any(
         each.process in trained and isinstance(each.ended_at, Missing) for each in session.processes
     ):
-        yield "Python went without its own end (os._exit, or killed): up to its last second is not in the recording"
+        yield "no end of Python's was recorded (os._exit, a kill, exec): its last seconds may be missing"
 
 
 def _so_far(session: Session) -> str:

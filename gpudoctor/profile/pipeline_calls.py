@@ -1,8 +1,8 @@
 """The user's calls behind an iterator, and which of them each node of the graph as it ran comes from.
 
 Where datasets come together (zip, concatenate, choose_from_datasets), each input's calls lie beside that input's nodes alone:
-laid out one behind the other, the first map would take the nodes of all. A concatenate has one input at a time: when the first
-has ended, tf.data takes its nodes out of its model and makes the next one's.
+laid out one behind the other, the first map would take the nodes of all. A concatenate has one input at a time: the next one's
+nodes are made when the first has ended, and a profiler window, or a model that was read late, need not show the first's.
 """
 
 from __future__ import annotations

@@ -68,8 +68,15 @@ def test_parts_that_were_both_read_have_each_its_own() -> None:
     assert lines(*OUTPUT, *FIRST, *SECOND) == [*ASKED_OUTPUT, ("Map", 2), ("Range", 1), ("Map", 4), ("Range", 3)]
 
 
-def test_a_concatenate_that_shows_no_input_is_no_reason_to_lose_calls() -> None:
-    assert lines(*OUTPUT) == ASKED_OUTPUT
+def test_a_part_of_which_no_call_is_known_gets_none_of_the_other() -> None:
+    nodes, asked = (*OUTPUT, *FIRST), meeting("concatenate", 0, 4)
+    assert lines(*nodes, asked=asked) == [*ASKED_OUTPUT, ("Map", 0), ("Range", 0)]
+    assert lines(*OUTPUT, *SECOND, asked=asked) == [*ASKED_OUTPUT, ("Map", 4), ("Range", 3)]
+
+
+def test_a_dataset_that_meets_itself_explains_both() -> None:
+    nodes = ((1, -1, "BatchV2"), (2, 1, "Zip"), (3, 2, "Map"), (4, 3, "Range"), (5, 2, "Map"), (6, 5, "Range"))
+    assert [line for _, line in lines(*nodes, asked=meeting("zip", 2, 2))] == [6, 5, 2, 1, 2, 1]
 
 
 def test_an_input_that_lost_its_stages_takes_none_of_the_others() -> None:

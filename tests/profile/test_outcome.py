@@ -45,5 +45,5 @@ def test_a_process_that_trained_and_never_came_to_its_end_is_told() -> None:
     (process,) = BEGUN.processes
     ended = replace(BEGUN, outcome="ended")
     without = replace(ended, processes=(replace(process, ended_at=Missing("it ran no exit handlers")),))
-    assert any("went without its own end" in each for each in remarks(without))
+    assert any("no end of Python" in each for each in remarks(without))
     assert remarks(replace(ended, processes=(replace(process, ended_at=process.started_at + 9.0),))) == ()

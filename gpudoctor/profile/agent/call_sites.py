@@ -43,10 +43,12 @@ METHODS = [
 ]
 STATIC = [
     "choose_from_datasets",
+    "counter",
     "from_generator",
     "from_tensor_slices",
     "from_tensors",
     "list_files",
+    "load",
     "random",
     "range",
     "sample_from_datasets",
@@ -169,24 +171,26 @@ def _plain(args: Any, kwargs: dict[str, Any]) -> dict[str, Any]:
 
 
 def sites_of(dataset: Any) -> list[int]:
-    """Return the nearest call sites at or below a dataset."""
+    """Return the nearest call site at or below a dataset; where datasets come together below it, of the first that has one."""
     number = _sites.get(dataset)
-    return [number] if number is not None else _inputs(dataset)
+    return [number] if number is not None else [each for each in _inputs(dataset) if each][:1]
 
 
 def _inputs(dataset: Any) -> list[int]:
-    """Return the nearest call sites below a dataset, in the order of its inputs; one for each, also where two are the same."""
-    found: list[int] = []
-    waiting, walked = _below(dataset), 0
-    while waiting and walked < MOST_WALKED:
-        walked += 1
-        current = waiting.pop(0)
-        number = _sites.get(current)
-        if number is None:
-            waiting = [*_below(current), *waiting]
-        else:
-            found.append(number)
-    return found
+    """Return the nearest call site below a dataset in each of its inputs, in their order; 0 for one without."""
+    return [_nearest(each) for each in _below(dataset)]
+
+
+def _nearest(dataset: Any) -> int:
+    for _ in range(MOST_WALKED):
+        number = _sites.get(dataset)
+        if number is not None:
+            return number
+        below = _below(dataset)
+        if len(below) != 1:
+            return 0
+        dataset = below[0]
+    return 0
 
 
 def _below(dataset: Any) -> list[Any]:

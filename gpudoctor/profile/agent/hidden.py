@@ -13,6 +13,7 @@ import inspect
 import os
 import sys
 import threading
+from contextlib import suppress
 from types import TracebackType
 from typing import Any, Callable, TypeVar
 
@@ -32,7 +33,8 @@ def hide(wrapper: F, original: Any) -> F:
     """Return the wrapper, its code under a name beside the original's file, and with the original's arguments."""
     own: Any = wrapper
     if not hasattr(original, "__wrapped__"):  # `inspect.getfullargspec` does not look behind a wrapper
-        own.__signature__ = inspect.signature(original)
+        with suppress(TypeError, ValueError):  # of a function in C
+            own.__signature__ = inspect.signature(original)
     theirs: Any = getattr(original, "__code__", None)
     if theirs is not None and hasattr(own.__code__, "replace"):
         place: str = theirs.co_filename

@@ -138,7 +138,7 @@ def _whole(original: Any, name: str) -> Any:
 
 def _counted(original: Any, name: str) -> Any:
     @functools.wraps(original)
-    def call(*args: Any, **kwargs: Any) -> Any:  # as Keras's own wrapper around it is declared
+    def call(*args: Any, **kwargs: Any) -> Any:
         if core.process.off:
             with hidden.unseen:
                 return original(*args, **kwargs)

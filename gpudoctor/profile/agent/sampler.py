@@ -21,7 +21,7 @@ BURST_S, FIRST_BURST_S = 0.5, 0.25
 FIRST_BURSTS, FIRST_EVERY_S = 12, 1.0  # a run of ten seconds is seen too; a quarter of the time costs 0.9 % at 2.6 ms
 EVERY_S = 5.0  # a burst's 3.4 % at 2.6 ms steps (measured), a tenth of the time
 SAMPLE_S = 0.010  # on the mean; each pause is 0.5 to 1.5 of it
-GOLDEN = 0.6180339887  # its multiples modulo 1 lie evenly between 0 and 1, and in step with nothing
+GOLDEN = 0.6180339887  # n*n of it modulo 1: even between 0 and 1, and their sum strays as that of random pauses does
 SWITCH_S = 0.0005  # shows stretches down to a millisecond (measured at 1, 0.5 and 0.2 ms)
 MOST_LINES = 3000
 
@@ -34,6 +34,7 @@ class Sums:
     def __init__(self) -> None:
         self.lines: dict[Key, list[float]] = {}
         self.started = False
+        self.pauses = 0
 
 
 sums = Sums()
@@ -73,7 +74,7 @@ def _burst(length: float) -> None:
         sys.setswitchinterval(SWITCH_S)
     try:
         while last - begun < length and last < latest and not core.process.off:
-            if threads.stopped(SAMPLE_S * (0.5 + samples * GOLDEN % 1.0)):
+            if threads.stopped(_pause()):
                 break
             now = time.perf_counter()
             if core.process.tracing:  # building graphs is told by `traces`; here it would drown the steps
@@ -87,6 +88,12 @@ def _burst(length: float) -> None:
         if sys.getswitchinterval() == min(interval, SWITCH_S):  # the user's own change stays
             sys.setswitchinterval(interval)
     core.emit("bursts", at=at, duration_s=last - begun, samples=samples, switch_interval_s=min(interval, SWITCH_S))
+
+
+def _pause() -> float:
+    """Return how long to wait for the next sample; the user's own random numbers are not touched for it."""
+    sums.pauses += 1
+    return SAMPLE_S * (0.5 + sums.pauses * sums.pauses * GOLDEN % 1.0)
 
 
 def _weigh(frame: Any, seconds: float, *, loops: bool) -> None:

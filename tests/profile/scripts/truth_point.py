@@ -219,7 +219,7 @@ def work_between(loop: str, seconds: float, rounds: int, rest_s: float) -> tuple
     wake than one that really waited: what waiting costs lies between the two. In graphs of many steps the rest is one of
     their operations, and what counts is how much longer the work is than with the same operation and hardly any rest.
     """
-    per_step(trainer(loop, seconds, rounds), lambda steps: dataset("ready", 0, steps), seconds)
+    at_hand_run(trainer(loop, seconds, rounds), seconds)
     least = between()[0]
     if loop in IN_GRAPHS and rest_s > 0:
         hardly, whole = (rested_work(loop, seconds, rounds, each) for each in (NO_REST_S, rest_s))
@@ -281,8 +281,18 @@ def alone(loop: str, seconds: float, rounds: int, rest_s: float) -> tuple[float,
     if loop == "jit":
         return rested_step(seconds, rounds, 0.0), rested_step(seconds, rounds, rest_s)
     FETCHES.clear()
-    step = per_step(trainer(loop, seconds, rounds), lambda steps: dataset("ready", 0, steps), seconds)
+    train = trainer(loop, seconds, rounds)
+    step = per_step(train, lambda steps: dataset("ready", 0, steps), seconds)
+    at_hand_run(train, seconds)
     return step, fetching(FETCHES)[0] if FETCHES else 0.0
+
+
+def at_hand_run(train: Callable[[Any], None], seconds: float) -> None:
+    """Train once over batches at hand, so that what is noted is of one run: between two, more happens than between steps."""
+    train(dataset("ready", 0, 8))
+    NOTES.clear()
+    FETCHES.clear()
+    train(dataset("ready", 0, max(48, int(ALONE_S / max(seconds, 0.002)) // 4 * 4)))
 
 
 def fetching(fetches: list[tuple[float, float]]) -> tuple[float, float]:
@@ -309,41 +319,24 @@ def waited(loop: str, seconds: float, rounds: int, rest_s: float, before: tuple[
     }
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--input", default="generator")
-    parser.add_argument("--loop", default="fit")
-    parser.add_argument("--delay-ms", type=float, default=5)
-    parser.add_argument("--compute-ms", type=float, default=5)
-    parser.add_argument("--seconds", type=float, default=4.5)
-    given = parser.parse_args()
-    delay, seconds = given.delay_ms / 1000, given.compute_ms / 1000
-    agent = sys.modules.get("_gpudoctor_agent.core")
-    if agent is not None:
-        agent.process.off = True
-    rounds = rounds_for(seconds) if given.loop.endswith("jit") else 0
-    compute, at_hand = alone(given.loop, seconds, rounds, delay - seconds)
-    noted = bool(NOTES)
+def measured(given: argparse.Namespace, recorder: Any) -> dict[str, Any]:
+    """Return the two times alone, and the share that waited where it was noted: at most, at least, and how unsure that is."""
+    delay, seconds, loop = given.delay_ms / 1000, given.compute_ms / 1000, given.loop
+    recorder.off = True
+    rounds = rounds_for(seconds) if loop.endswith("jit") else 0
+    compute, at_hand = alone(loop, seconds, rounds, delay - seconds)
+    noted = bool(NOTES) and not FETCHES
+    made = 0.0
+    if given.input != "arrays":
+        made = apart(dataset(given.input, delay, 8 + max(40, int(ALONE_S / max(delay, 0.002)))))
+    work = work_between(loop, seconds, rounds, made - compute) if noted else (0.0, 0.0)
     NOTES.clear()
-    arrays = given.input == "arrays"
-    made = 0.0 if arrays else apart(dataset(given.input, delay, 8 + max(40, int(ALONE_S / max(delay, 0.002)))))
     FETCHES.clear()
-    work = work_between(given.loop, seconds, rounds, made - compute) if noted else (0.0, 0.0)
-    FETCHES.clear()
-    if agent is not None:
-        agent.process.off = False
-    longest = made + compute if given.loop == "scan" or given.input == "numpy" else max(made, compute)
-    steps = int(given.seconds / longest) // 4 * 4
-    if arrays:
-        model_of(seconds, rounds, given.loop).fit(
-            np.repeat(BATCH[0], steps, 0), np.repeat(BATCH[1], steps, 0), batch_size=8, verbose=0
-        )
-    else:
-        trainer(given.loop, seconds, rounds)(dataset(given.input, delay, steps))
-    if agent is not None:
-        agent.process.off = True
+    recorder.off = False
+    train(given, rounds, made, compute)
+    recorder.off = True
     fetched, notes = list(FETCHES), list(NOTES)
-    again, at_hand_again = alone(given.loop, seconds, rounds, delay - seconds)
+    again, at_hand_again = alone(loop, seconds, rounds, delay - seconds)
     NOTES[:] = notes
     told = {"input_s": made, "compute_s": (compute + again) / 2, "wait_share": None, "least_share": None, "unsure": 0.0}
     if fetched:
@@ -351,14 +344,37 @@ def main() -> None:
         own = 0.0 if given.input == "numpy" else (at_hand + at_hand_again) / 2
         told.update(wait_share=fetch / whole, least_share=max(0.0, fetch - own) / whole)
     elif noted:
-        told.update(waited(given.loop, seconds, rounds, made - compute, work))
-    elif given.loop == "jit":
+        told.update(waited(loop, seconds, rounds, made - compute, work))
+    elif loop == "jit":
         longest = max(made, told["compute_s"])
         told["least_share"] = max(0.0, 1 - (at_hand + at_hand_again) / 2 / longest)
-        told["unsure"] = abs(again - compute) / 2 / longest
-    if agent is not None:
-        agent.process.off = False
-    print(json.dumps(told), flush=True)
+        told["unsure"] = (abs(again - compute) + abs(at_hand_again - at_hand)) / 2 / longest
+    recorder.off = False
+    return told
+
+
+def train(given: argparse.Namespace, rounds: int, made: float, compute: float) -> None:
+    """Train for the asked time: what the recorder sees."""
+    delay, seconds = given.delay_ms / 1000, given.compute_ms / 1000
+    longest = made + compute if given.loop == "scan" or given.input == "numpy" else max(made, compute)
+    steps = int(given.seconds / longest) // 4 * 4
+    if given.input == "arrays":
+        x, y = (np.repeat(each, steps, 0) for each in BATCH)
+        model_of(seconds, rounds, given.loop).fit(x, y, batch_size=8, verbose=0)
+    else:
+        trainer(given.loop, seconds, rounds)(dataset(given.input, delay, steps))
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--input", default="generator")
+    parser.add_argument("--loop", default="fit")
+    parser.add_argument("--delay-ms", type=float, default=5)
+    parser.add_argument("--compute-ms", type=float, default=5)
+    parser.add_argument("--seconds", type=float, default=4.5)
+    core = sys.modules.get("_gpudoctor_agent.core")
+    recorder = core.process if core is not None else argparse.Namespace()
+    print(json.dumps(measured(parser.parse_args(), recorder)), flush=True)
 
 
 main()
