@@ -53,7 +53,7 @@ def _wanted(stage: Stage, name: str, *, whole: bool) -> str:
     what = function_of(stage)
     what = "the lambda" if what == LAMBDA else f"{what}()"
     if not whole:
-        return f"# {name}: yours to write: {what} for each of a batch, np.stack() of the results"
+        return f"# {name}: yours to write: {what} with NumPy on the whole batch (or one by one, and np.stack())"
     return f"# {name}: yours to write: {what} on a whole batch, whose shapes have one dimension more"
 
 

@@ -1,5 +1,6 @@
 """Order fixes, each once: unblockers first, then expected time saved x confidence, better grade on ties, then lower effort.
 
+The first trouble is what is to be mended first: where no gain of its fixes is known, its first one leads all speed-ups.
 What a mere note offers comes after what mends a trouble: its gain was measured on the reference network, not on the user's.
 Gains are never added up. A gain whose interval does not clear the noise is shown as unproven, whatever the check hoped.
 """
@@ -28,6 +29,12 @@ class _Offer:
     place: int
     note: bool
 
+    def rank(self, leading: _Offer | None) -> int:
+        """Return 0 for what unblocks, 1 for what leads the speed-ups, 2 for these, 3 for what a note offers."""
+        if self.note:
+            return 3
+        return 0 if self.fix.gain.grade is Grade.UNBLOCKS else 1 if self is leading else 2
+
     def order(self) -> tuple[bool, bool, float, int, int, float]:
         gain = self.fix.gain
         if gain.grade is Grade.UNBLOCKS:
@@ -49,7 +56,17 @@ def rank(findings: Iterable[Finding]) -> tuple[Fix, ...]:
             graded = replace(fix, gain=proven(fix.gain))
             name = fix.id if fix.id in offers else _name_of_same(fix, offers)
             offers[name] = _offered(offers.get(name), graded, finding, place)
-    return tuple(each.fix for each in sorted(offers.values(), key=_Offer.order))
+    leading = _leading(offers.values())
+    return tuple(each.fix for each in sorted(offers.values(), key=lambda each: (each.rank(leading), each.order())))
+
+
+def _leading(offers: Iterable[_Offer]) -> _Offer | None:
+    """Return the first fix of the first trouble, where it has fixes and none of a known gain."""
+    troubles = [each for each in offers if not each.note]
+    first = min((each.place for each in troubles), default=0)
+    own = [each for each in troubles if each.place == first]
+    known = any(each.fix.gain.grade is Grade.UNBLOCKS or saved_share(each.fix.gain) for each in own)
+    return None if known or first else min(own, key=_Offer.order, default=None)
 
 
 def _offered(known: _Offer | None, fix: Fix, finding: Finding, place: int) -> _Offer:

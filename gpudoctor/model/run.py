@@ -21,6 +21,9 @@ ON_PROFILED = " on the profiled steps"  # not on the steady ones, which the pipe
 Value = str | int | float | bool | tuple[str, ...]
 # XProf's classes of input-bound (openxla/xprof, op_stats_to_input_pipeline_analysis.cc), as shares of step time.
 MODERATELY, HIGHLY = 0.05, 0.20
+UNTIL_THE_END = (
+    "until the data end"  # the setting `fit_steps` where fit was given no steps, and the data have no known number
+)
 UNFETCHED = frozenset({"call", "function", "gradient", "update"})  # kinds of steps that fetch nothing from tf.data
 
 

@@ -2,7 +2,7 @@
 
 Samples of stacks alone would do, within some points. The time stamps of the calls are exact, but what lies between may be
 TensorFlow's, too: an operation outside of all that is hooked, a wait for the device. So the stamps' figure stands where the samples
-say the same, and the samples' figure where they do not.
+or a profiler window say the same, and the samples' figure where neither does.
 """
 
 from __future__ import annotations
@@ -37,7 +37,10 @@ def in_keras(session: Session, loop: Loop) -> float:
 
 
 def host_share(session: Session, loop: Loop, sampled: float, *, seen: bool, device: Maybe[float]) -> float:
-    """Return the share of the user's own Python. `seen`: stacks were sampled; `device`: what a GPU works at is no Python."""
+    """Return the share of the user's own Python. `device`: what a GPU works at is no Python.
+
+    `seen`: stacks were sampled, and no window has shown that what lies between the calls is outside of TensorFlow.
+    """
     between = outside(loop.steady)
     if loop.record.kind not in UNFETCHED or isinstance(between, Missing):
         return sampled

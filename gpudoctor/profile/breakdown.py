@@ -72,7 +72,8 @@ def step_times(
     plane = _plane(session, windows, machine)
     stamped = _stamped(loop.steady, loop, span, overlaps=overlaps)
     device = _device(window, machine, plane)
-    host = host_share(session, loop, _sampled(lines, calls), seen=lines is not None, device=device)
+    confirmed = called and _agree(_meanwhile(loop, overlaps=overlaps), seen) is True
+    host = host_share(session, loop, _sampled(lines, calls), seen=lines is not None and not confirmed, device=device)
     waiting = _waiting(_fetching(stamped, loop, window), None if called else window, device, plane)
     shares = _shares(waiting, device, _traced(session, loop, span), host)
     own = host if called else stamped

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from gpudoctor.model.record import dataclass
-from gpudoctor.model.run import Change, Settings, Stage
+from gpudoctor.model.run import UNTIL_THE_END, Change, Settings, Stage
 from gpudoctor.profile.node_names import base_name
 from gpudoctor.profile.pipeline_graph import NO_COST, READERS, REPEATERS
 
@@ -18,7 +18,6 @@ FITS = 0.3  # policy: a cache may take this share of the host's memory; shuffle 
 SCALES_AT_LEAST = (
     0.5  # policy, for parallel calls too: at least half of what a model promises, or the range would be a point
 )
-UNTIL_THE_END = "until the data end"  # agent/keras_hooks.py: fit was given no steps, and the data have no known number
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

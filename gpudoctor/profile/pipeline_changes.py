@@ -28,7 +28,7 @@ from gpudoctor.model.run import (
 )
 from gpudoctor.model.words import ChangeKind
 from gpudoctor.profile.caching import SCALES_AT_LEAST, cache
-from gpudoctor.profile.element_calls import batch_first
+from gpudoctor.profile.element_calls import LEFT_AT_LEAST, RELIEF_SHARE, batch_first
 from gpudoctor.profile.node_names import base_name
 from gpudoctor.profile.pipeline_graph import READERS, SIDE_BY_SIDE
 
@@ -37,6 +37,7 @@ FLOOR = 0.02  # a step of nothing but waiting has a rest that no stamp resolves
 OFF_BY = 1.1
 # Of np.random, random, a numpy Generator as it is usually named.
 RANDOM = re.compile(r"random|\brng\b|shuffle|rand\w*$")
+AT_WORK, AT_REST = ("numpy", "python", "tensorflow", "other"), ("wait", "io")  # activities of sampled lines
 WORTH = 1.05  # a change whose best case brings less is not shown
 
 
@@ -44,11 +45,13 @@ WORTH = 1.05  # a change whose best case brings less is not shown
 class _Step:
     """The step that the pipeline feeds: its time, and the least that it can become; what it may use.
 
-    `free`: cores that others left. `work_s`: processor seconds of a step, 0 where they are not known.
+    `free`: cores that others left. `work_s`: processor seconds of a step, 0 where they are not known. `relieved`: the least
+    without Python of the pipeline's on the cores that compute the step.
     """
 
     step: float
     least: float
+    relieved: float
     cores: float
     free: float
     work_s: float
@@ -81,9 +84,14 @@ def with_changes(
     step, wait = times.step_s, _wait(times)
     changes: list[Change] = []
     if not isinstance(step, Missing) and not isinstance(wait, Missing) and step > 0:
+        on_cpu = settings is not None and settings.get("gpus") == 0
+        least = max(step - wait, step * FLOOR)
         model = _Step(
             step=step,
-            least=max(step - wait, step * FLOOR),
+            least=least,
+            relieved=max(least * LEFT_AT_LEAST, least - RELIEF_SHARE * _work_beside_s(found, lines))
+            if on_cpu
+            else least,
             cores=_cores(machine),
             free=_free(machine),
             work_s=step * either(machine.cores_used, 0.0) if machine is not None else 0.0,
@@ -95,13 +103,13 @@ def with_changes(
             step_s=step,
             least_s=model.least,
             alone=model.free / model.cores,
-            on_cpu=settings is not None and settings.get("gpus") == 0,
+            on_cpu=on_cpu,
             seen=found.window_batches > 0,
         )
         others = _changes(found, model, lines, settings, trivial=first is not None)
         spread = [*([first] if first is not None else []), *(_spread(each, model) for each in others)]
         changes = [each for each in spread if each.high >= WORTH]
-        most = max(step / model.least, first.high if first is not None else 0.0)
+        most = max(step / model.relieved, first.high if first is not None else 0.0)
         changes.append(Change(kind="perfect", high=most, basis="no step waits for data any more"))
     kept = [each for each in changes if each.kind != "cache"] if _random(lines) is not None else changes
     return replace(found, changes=tuple(kept), needless=tuple(_needless(found, settings, lines, changes)))
@@ -109,7 +117,17 @@ def with_changes(
 
 def _spread(change: Change, model: _Step) -> Change:
     """Widen a range by what the model is off, up to the bound."""
-    return replace(change, high=max(change.low, min(change.high * OFF_BY, model.step / model.least)))
+    bound = model.step / (model.relieved if change.kind == "tf_ops" else model.least)
+    return replace(change, high=max(change.low, min(change.high * OFF_BY, bound)))
+
+
+def _work_beside_s(found: Pipeline, lines: HotLines | None) -> float:
+    """Return how long the slowest stage's Python works for a batch; 0 where it sleeps, or waits for a disk."""
+    slowest = found.slowest
+    if slowest is None or not slowest.python:
+        return 0.0
+    works = lines is None or lines.total("pipeline", *AT_WORK) >= lines.total("pipeline", *AT_REST)
+    return slowest.batch_s if works else 0.0
 
 
 def _wait(times: StepTimes) -> Maybe[float]:
@@ -148,7 +166,7 @@ def _changes(
     if slowest.python:
         sure = SCALES_AT_LEAST * model.gain(stages, at, slowest.batch_s / max(1.0, model.free))
         low = max(1.0, sure) if slowest.batch_s else 1.0  # its cost is not known: a bound
-        yield Change(kind="tf_ops", stage=at, low=low, high=model.step / model.least, basis=spread)
+        yield Change(kind="tf_ops", stage=at, low=low, high=model.step / model.relieved, basis=spread)
         if slowest.python == "sequence" and not slowest.parallel_asked:
             yield _workers(slowest, at, model, stages, lines)
     elif _serial_map(slowest):

@@ -68,8 +68,22 @@ def rounds(session: Session, loop: Loop, found: Pipeline, epochs: int) -> int:
     at = 0 if isinstance(found.bottleneck, Missing) else found.bottleneck
     if any(base_name(each.name) in REPEATERS for each in found.stages[:at]):
         return epochs
-    sites = [each.site for each in _iterators(session, loop) if not isinstance(each.site, Missing)]
+    idle = _idle(session)
+    sites = [
+        each.site
+        for each in _iterators(session, loop)
+        if not isinstance(each.site, Missing) and (each.process, each.iterator) not in idle
+    ]
     return min(epochs, max((sites.count(each) for each in sites), default=epochs))
+
+
+def _idle(session: Session) -> set[tuple[str, int]]:
+    """Return the iterators that gave nothing: Keras makes one more at the end of `fit`."""
+    gave: dict[tuple[str, int], int] = {}
+    for each in session.pipeline_nodes:
+        key = (each.process, each.iterator)
+        gave[key] = max(gave.get(key, 0), each.num_elements)
+    return {key for key, elements in gave.items() if not elements}
 
 
 def _iterators(session: Session, loop: Loop) -> list[IteratorRecord]:

@@ -7,7 +7,7 @@ each other (measured: 38 ms a batch after 7 batches, 19 ms after all 20).
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from gpudoctor.model.session import IteratorRecord, PipelineNode, Session
@@ -16,19 +16,39 @@ WHOLE = 0.5  # policy: an iterator with half the batches of the fullest one has 
 
 
 def reading(session: Session, iterators: Sequence[IteratorRecord]) -> tuple[IteratorRecord | None, list[PipelineNode]]:
-    """Return the last iterator that ran long enough, and its nodes; None where nothing was read."""
+    """Return the last iterator that ran long enough, or the fullest that ran the same, and its nodes; None where nothing was read.
+
+    How often a stage runs for a batch need not be the same all the time: of datasets laid end to end the second runs late.
+    """
     nodes = _nodes(session, iterators)
     batches = {number: _batches(each) for number, each in nodes.items()}
     most = max(batches.values(), default=0)
     if not most:
         return None, []
-    chosen = next(each for each in reversed(iterators) if batches.get(each.iterator, 0) >= WHOLE * most)
+    last = next(each for each in reversed(iterators) if batches.get(each.iterator, 0) >= WHOLE * most)
+    chosen = _fullest(last, [each for each in iterators if each.site == last.site], nodes, batches)
     alike = [nodes[each.iterator] for each in iterators if each.site == chosen.site and each.iterator in nodes]
     own = nodes[chosen.iterator]
     others = [each for each in alike if _same_graph(each, own)]
     richest = max(others, key=len)
     whole = [*own, *_lost(own, richest, most)] if len(richest) > len(own) else own
     return chosen, [_averaged(each, others[1:] or others) for each in whole]
+
+
+def _fullest(
+    last: IteratorRecord,
+    alike: Sequence[IteratorRecord],
+    nodes: Mapping[int, Sequence[PipelineNode]],
+    batches: Mapping[int, int],
+) -> IteratorRecord:
+    """Return the iterator of the same stages that gave most batches before it was read."""
+    stages = _stages(nodes[last.iterator])
+    same = [each for each in alike if _stages(nodes.get(each.iterator, ())) == stages]
+    return max(reversed(same), key=lambda each: batches[each.iterator], default=last)
+
+
+def _stages(nodes: Sequence[PipelineNode]) -> set[tuple[int, str]]:
+    return {(each.node, each.name) for each in nodes}
 
 
 def _nodes(session: Session, iterators: Sequence[IteratorRecord]) -> dict[int, list[PipelineNode]]:

@@ -74,9 +74,9 @@ def test_calls_that_cost_more_than_what_they_do_are_named_and_called_once_a_batc
     assert told.value == "1875 us each, 250 us of them in its own lines"
     once = finding.fixes[0]
     assert once.id == "pipeline-batch-first"
-    # of 20 ms at least half of what the calls cost goes (13 ms); at best the 6 ms are left that are no waiting, less
-    # 20 us for each call, which ran on the step's own cores
-    assert (once.gain.low, once.gain.high) == (1.48, 3.42)
+    # of 20 ms at least a third of what the calls cost goes (13 ms); at best the 6 ms are left that are no waiting, less a
+    # fifth of each call, which ran on the step's own cores
+    assert (once.gain.low, once.gain.high) == (1.27, 6.67)
 
 
 def test_a_function_that_is_most_of_its_calls_is_not_told_to_batch_first() -> None:

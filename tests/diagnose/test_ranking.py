@@ -109,3 +109,17 @@ def test_one_release_is_installed_once_by_the_more_complete_command() -> None:
         first, *rest = rank((finding("GD203", order[0]), finding("GD351", order[1], older, other)))
         assert (first.text, first.addresses) == (pinned.text, ("GD203", "GD351"))
         assert [each.id for each in rest] == ["older", "other"]
+
+
+def test_a_fix_of_the_first_trouble_leads_though_what_it_brings_is_not_known() -> None:
+    graph = finding("GD611", fix("whole-step", Gain(grade=Grade.UNPROVEN)))
+    host = finding("GD513", fix("take-out", sped_up(1.3, Grade.BOUND)))
+    assert names(graph, host) == ["whole-step", "take-out"]
+    assert names(host, graph) == ["take-out", "whole-step"]
+    blocked = finding("GD203", fix("unblock", Gain(grade=Grade.UNBLOCKS)))
+    assert names(graph, host, blocked) == ["unblock", "whole-step", "take-out"]
+
+
+def test_a_note_leads_nothing() -> None:
+    note = finding("GD611", fix("idea", Gain(grade=Grade.UNPROVEN)), severity=Severity.INFO)
+    assert names(note, finding("GD513", fix("take-out", sped_up(1.3)))) == ["take-out", "idea"]

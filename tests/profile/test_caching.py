@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from gpudoctor.model.run import Change, Settings, Stage
-from gpudoctor.profile.caching import UNTIL_THE_END, cache
+from gpudoctor.model.run import UNTIL_THE_END, Change, Settings, Stage
+from gpudoctor.profile.caching import cache
 
 GIB = 2**30
 

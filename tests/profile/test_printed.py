@@ -21,6 +21,7 @@ from gpudoctor.profile.outcome import remarks
 from gpudoctor.profile.record import SessionWriter, read_session
 from gpudoctor.profile.text_tap import BACKLOG_BYTES, TextTap
 from tests.profile.launched import gpudoctor, plain, run, script, surroundings
+from tests.profile.timelines import recorded
 from tests.slow_machines import at_most
 
 PYTHON = sys.executable
@@ -98,6 +99,21 @@ def test_data_that_ran_out_are_a_trouble_only_where_the_command_failed(code: int
     said = MessageRecord(process="stderr", number=1, kind="data_ended", text="Your input ran out of data", line=1)
     session = Session(schema_version=1, session="x", command=("python",), messages=(said,), exit_code=code)
     assert [each.cause for each in report_of_run(session, registry.load().checks).findings] == causes
+
+
+def test_data_that_end_where_fit_was_to_run_until_they_do_are_none() -> None:
+    said = MessageRecord(process="stderr", number=1, kind="data_ended", text="Your input ran out of data", line=1)
+    (row, *_) = recorded("numpy-function").settings
+    steps = replace(row, subject="process", name="fit_steps", value="until the data end")
+    whole = replace(recorded("numpy-function"), messages=(said,), exit_code=1)
+    causes = [
+        [
+            each.cause
+            for each in report_of_run(replace(whole, settings=(*whole.settings, each)), registry.load().checks).findings
+        ]
+        for each in (steps, replace(steps, value=100))
+    ]
+    assert ["data-ended" in each for each in causes] == [False, True]
 
 
 def test_output_in_a_gigabytes_pace_is_passed_on_whole(tmp_path: Path) -> None:
