@@ -158,5 +158,19 @@ def costs_from(pipeline: Pipeline) -> str:
 
 
 def diff(old: str, *new: str) -> str:
-    """Return a small diff; an old line that is not known is left out."""
+    """Return a small diff; an old line that is not known is left out.
+
+    A line that is only the beginning of a statement, and gives its value elsewhere than our words do (`return`), stays: what is
+    to be there stands below it, without a name of ours.
+    """
+    if _goes_on(old) and not _goes_on(new[-1]) and old.partition(" = ")[0] != new[-1].partition(" = ")[0]:
+        wanted = new[-1].partition(" = ")[2] or new[-1]
+        rows = [f"  {old}", *(f"+ {each}" for each in new[:-1]), f"+ # the statement that begins here: {wanted}"]
+        return "\n".join(rows)
     return "\n".join([*([f"- {old}"] if old else []), *(f"+ {each}" for each in new)])
+
+
+def _goes_on(line: str) -> bool:
+    """Return whether a statement goes on behind the line."""
+    code = line.partition("#")[0].rstrip()
+    return code.endswith("\\") or sum((each in "([{") - (each in ")]}") for each in code) > 0

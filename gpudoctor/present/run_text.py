@@ -6,6 +6,7 @@ It is printed under the script's own output, so it stays narrower than a scan's 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from gpudoctor.diagnose.ranking import together
 from gpudoctor.model.finding import Finding, Grade, Severity
@@ -223,13 +224,19 @@ def _fixes(report: Report, run: Run, style: Style, limit: int) -> Iterator[str]:
         return
     if report.fixes:
         yield findings.fixes_heading(style, COLUMNS)
-    yield from findings.listed(report.fixes, limit, COLUMNS)
+    yield from findings.listed(report.fixes, limit, _columns(run))
     yield from bound
     most = together(run.steps.shares) if run.steps is not None and _several_levers(report, bound) else None
     if most is None or most < WORTH_SAYING or f"<= {most:.2g}x" in "".join(bound):
         return
     if _leave_compute(report, most):
         yield _bound("all of them together, at most:", most)
+
+
+def _columns(run: Run) -> Columns:
+    """Return the widths, and the command that shows the rest of this run's fixes where it is short enough for a line."""
+    own = f"gpudoctor report {run.session} --json"
+    return replace(COLUMNS, more=own) if run.session and len(own) < WIDTH - len("   9 more: ") else COLUMNS
 
 
 def _several_levers(report: Report, bound: Sequence[str]) -> bool:
@@ -257,6 +264,8 @@ def _perfect(report: Report, run: Run) -> list[str]:
     highest = max((each.gain.high or 0.0 for each in report.fixes if each.id.startswith("pipeline-")), default=0.0)
     if perfect is None or round(perfect.high, 2) < highest:
         return []
+    if not report.fixes:
+        return [f"A perfect input pipeline would bring at most {perfect.high:.2g}x."]
     return [_bound("a perfect input pipeline:", perfect.high)]
 
 

@@ -72,7 +72,7 @@ def step_times(
     plane = _plane(session, windows, machine)
     stamped = _stamped(loop.steady, loop, span, overlaps=overlaps)
     device = _device(window, machine, plane)
-    confirmed = called and _agree(_meanwhile(loop, overlaps=overlaps), seen) is True
+    confirmed = called and any(_agree(outside(each), seen) is True for each in (loop.steady, loop.profiled))
     host = host_share(session, loop, _sampled(lines, calls), seen=lines is not None and not confirmed, device=device)
     waiting = _waiting(_fetching(stamped, loop, window), None if called else window, device, plane)
     shares = _shares(waiting, device, _traced(session, loop, span), host)
@@ -205,11 +205,12 @@ def _fetching(stamped: Maybe[float], loop: Loop, window: WindowShare | None) -> 
 
 
 def _compared(stamped: Sequence[Maybe[float]], seen: Maybe[float]) -> Maybe[float]:
-    """Return the stamps' share to hold against the window's: of the steady steps or of those in it, whichever is nearer."""
+    """Return the stamps' share to hold against the window's: of the steady steps where they agree, else of those in it or nearer."""
     known = [each for each in stamped if not isinstance(each, Missing)]
     if not known or isinstance(seen, Missing):
         return Missing("one method only")
-    return min(known, key=lambda each: abs(each - seen))
+    agreeing = (each for each in known if abs(each - seen) <= SAME)
+    return next(agreeing, min(known, key=lambda each: abs(each - seen)))
 
 
 def _agree(stamped: Maybe[float], seen: Maybe[float]) -> Maybe[bool]:

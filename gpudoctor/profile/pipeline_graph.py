@@ -72,7 +72,9 @@ def rounds(session: Session, loop: Loop, found: Pipeline, epochs: int) -> int:
     sites = [
         each.site
         for each in _iterators(session, loop)
-        if not isinstance(each.site, Missing) and (each.process, each.iterator) not in idle
+        if (each.file, each.line) == (found.file, found.line)
+        and not isinstance(each.site, Missing)
+        and (each.process, each.iterator) not in idle
     ]
     return min(epochs, max((sites.count(each) for each in sites), default=epochs))
 

@@ -66,6 +66,18 @@ def test_the_energy_of_a_step_stands_beside_the_power_and_who_else_is_on_the_gpu
     assert "1 other process on it" in " ".join(text.split())
 
 
+def test_a_statement_that_goes_on_is_not_replaced_by_one_that_gives_its_value_elsewhere() -> None:
+    pipeline = make_pipeline(python="python function", kinds=("tf_ops",))
+    snippet = "return base.map("
+    stages = tuple(replace(each, snippet=snippet) if each.callee else each for each in pipeline.stages)
+    (fix,) = pipeline_fixes(replace(pipeline, stages=stages))
+    assert fix.text.splitlines() == [
+        f"  {snippet}",
+        "+ # augment_tf: yours to write: augment() (:12) with tf.* ops",
+        "+ # the statement that begins here: ds.map(augment_tf, num_parallel_calls=tf.data.AUTOTUNE)",
+    ]
+
+
 @pytest.mark.parametrize(
     ("snippet", "call"),
     [

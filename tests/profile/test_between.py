@@ -121,6 +121,13 @@ def test_what_tensorflow_does_between_the_calls_is_not_the_users() -> None:
     assert near(times(0.3, sampled(0.2)).shares.host, 0.2)
 
 
+def test_what_lies_between_the_calls_is_the_users_where_a_window_shows_it_outside_of_tensorflow() -> None:
+    seen = WindowShare(steps=30, step_s=0.1, input_share=Missing("nothing is fetched"), outside_share=0.66)
+    assert near(times(0.3, sampled(0.2), seen).shares.host, 0.7)
+    other = replace(seen, outside_share=0.25)
+    assert near(times(0.3, sampled(0.2), other).shares.host, 0.2)
+
+
 def test_without_samples_the_time_between_the_calls_stands() -> None:
     assert near(times(0.3, None).shares.host, 0.7)
 

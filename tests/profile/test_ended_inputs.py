@@ -150,3 +150,15 @@ def _nodes(elements: int, count: int) -> dict[int, SimpleNamespace]:
     return {
         at: SimpleNamespace(name="Map", inputs=[], num_elements=elements, parameters=[], **same) for at in range(count)
     }
+
+
+def test_an_iterator_that_gave_nothing_and_one_of_another_fit_are_no_round_of_the_data() -> None:
+    """Keras makes one more iterator at the end of `fit`, and takes nothing from it."""
+    whole = recorded_session(WHOLE, WHOLE, WHOLE)
+    main = main_loop(whole)
+    assert main is not None
+    found = pipeline(WHOLE, WHOLE, WHOLE)
+    idle = tuple(replace(each, num_elements=0) if each.iterator == 2 else each for each in whole.pipeline_nodes)
+    assert rounds(replace(whole, pipeline_nodes=idle), main, found, epochs=3) == 2
+    (first, *others) = whole.iterators
+    assert rounds(replace(whole, iterators=(replace(first, line=99), *others)), main, found, epochs=3) == 2

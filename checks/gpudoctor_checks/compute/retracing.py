@@ -118,7 +118,10 @@ def _one_signature(worst: Tracing) -> tuple[str, str]:
         return "Call it in one scope", f"  # {worst.name}() is called under another device, strategy or graph each time"
     shapes = [SHAPE.findall(each) for each in changed]
     if not any(shapes):
-        return "Pass tensors, not Python values", f"- {worst.name}(step)\n+ {worst.name}(tf.constant(step))"
+        return (
+            "Pass tensors, not Python values",
+            f"  # in the call of {worst.name}(), for what changes:\n- n\n+ tf.constant(n)",
+        )
     if all(before.partition(",")[2] == after.partition(",")[2] for each in shapes for before, after in _pairs(each)):
         return "One shape for all batches", "- ds.batch(n)\n+ ds.batch(n, drop_remainder=True)"
     relaxed = "- @tf.function\n+ @tf.function(reduce_retracing=True)"
