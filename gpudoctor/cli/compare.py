@@ -1,12 +1,16 @@
-"""`gpudoctor compare A B`: what changed from one saved machine to another; exit 1 where a step got too slow.
+"""`gpudoctor compare A B`: what changed from one saved machine, or recorded training, to another; exit 1 where a step got too slow.
 
 Findings do not gate here: `scan --baseline` does that, and says which ones are accepted.
 """
 
 from __future__ import annotations
 
+from contextlib import suppress
+from pathlib import Path
+
 from gpudoctor.cli.arguments import Arguments
 from gpudoctor.cli.output import emit
+from gpudoctor.cli.sessions import path_of
 from gpudoctor.diagnose import registry
 from gpudoctor.diagnose.comparison import Comparison, compare
 from gpudoctor.diagnose.engine import diagnose
@@ -16,6 +20,8 @@ from gpudoctor.errors import UsageError
 from gpudoctor.examine.saved import read_snapshot
 from gpudoctor.model.report import Report
 from gpudoctor.present import comparison
+
+SQLITE = b"SQLite format 3\0"  # how its files begin (sqlite.org/fileformat.html)
 
 
 def run(arguments: Arguments) -> int:
@@ -32,8 +38,23 @@ def run(arguments: Arguments) -> int:
 
 
 def _judged(path: str, known: Registry) -> Report:
+    recording = _recording(path)
+    if recording is not None:
+        from gpudoctor.cli import session_report  # noqa: PLC0415  # only recordings pay for it
+
+        return session_report.report(recording)
     saved = read_snapshot(path)
     return diagnose(saved.snapshot, known.checks, level=saved.level, plugins=known.plugins)
+
+
+def _recording(name: str) -> Path | None:
+    """Return the session that is meant: its file, or the beginning of an id; None for anything else."""
+    if Path(name).is_file():
+        with Path(name).open("rb") as file:
+            return Path(name) if file.read(len(SQLITE)) == SQLITE else None
+    with suppress(UsageError):
+        return path_of(name)
+    return None
 
 
 def _exit_code(compared: Comparison, percent: float | None) -> int:

@@ -16,12 +16,14 @@ def explain(parser: argparse.ArgumentParser) -> None:
 
 
 def compare(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("files", nargs=2, metavar="FILE", help="a report, a snapshot or a bundle; - is stdin")
+    parser.add_argument(
+        "files", nargs=2, metavar="FILE", help="a report, a snapshot, a bundle or a session; - is stdin"
+    )
     parser.add_argument(
         "--max-regression",
         type=percent,
         metavar="PCT",
-        help="exit 1 where a step takes more than PCT %% longer, 3 where no trial stands in both",
+        help="exit 1 where a step takes more than PCT %% longer, 3 where no trial or training stands in both",
     )
     parser.add_argument("--json", action="store_true", help="print the differences as JSON")
 

@@ -14,6 +14,7 @@ from gpudoctor.model.finding import Finding
 from gpudoctor.model.missing import Maybe, Missing
 from gpudoctor.model.observed import Trial
 from gpudoctor.model.report import Report
+from gpudoctor.model.run import StepTimes
 from gpudoctor.model.snapshot import Snapshot
 from gpudoctor.model.words import FactGroup
 
@@ -27,6 +28,7 @@ LISTS: Mapping[FactGroup, str] = {
     "variable": "env",
     "package": "other packages",
 }
+RUN = "run"  # stands for a trial where the step is that of a recorded training
 OK = "ok"
 NOT_RUN = "not run"
 FAULTS = frozenset({"failed", "crashed", "timeout", "oom"})  # a trial that was ok and now ends so has got worse
@@ -60,6 +62,21 @@ class Pace:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class StepChange:
+    """The steady step of two recorded trainings."""
+
+    before: StepTimes
+    after: StepTimes
+    before_s: float
+    after_s: float
+
+    @property
+    def speedup(self) -> float:
+        """Return the step time before over that after: 2.0 is twice as fast."""
+        return self.before_s / self.after_s
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class TrialChange:
     """A trial that ended otherwise."""
 
@@ -83,7 +100,8 @@ class Comparison:
     facts: tuple[Fact, ...]
     paces: tuple[Pace, ...]
     trials: tuple[TrialChange, ...]
-    with_trials: tuple[bool, bool]  # whether each side holds trials at all
+    with_trials: tuple[bool, bool]  # whether each side holds trials, or a recorded training, at all
+    step: StepChange | None = None
 
     def regressions(self, percent: float) -> tuple[Pace, ...]:
         """Return the arms whose step takes more than so many percent longer."""
@@ -105,9 +123,9 @@ class Comparison:
         if self.comparable:
             return ""
         return {
-            (False, False): "neither of the two holds a trial of the reference network",
-            (True, False): "the second holds no trial of the reference network",
-            (False, True): "the first holds no trial of the reference network",
+            (False, False): "neither of the two holds a trial of the reference network, or a recorded training",
+            (True, False): "the second holds no trial of the reference network, and no recorded training",
+            (False, True): "the first holds no trial of the reference network, and no recorded training",
             (True, True): "no trial measured a step in both",
         }[self.with_trials]
 
@@ -117,15 +135,44 @@ def compare(before: Report, after: Report) -> Comparison:
     known, now = ({_key(each) for each in report.findings} for report in (before, after))
     accepted = apply(after, renewed(before.findings)).findings  # the same measure of "new" as a baseline's
     new = tuple(each for each, judged in zip(after.findings, accepted, strict=True) if not judged.accepted)
+    step = _step(before, after)
     return Comparison(
         new=new,
         gone=tuple(each for each in before.findings if _key(each) not in now),
         same=len((known & now) - {_key(each) for each in new}),
         facts=tuple(_different(before.snapshot, after.snapshot)),
-        paces=tuple(_paces(_trials(before), _trials(after))),
+        paces=(*_run_pace(step), *_paces(_trials(before), _trials(after))),
         trials=tuple(_ended_otherwise(_trials(before), _trials(after))),
-        with_trials=(bool(_trials(before)), bool(_trials(after))),
+        with_trials=(_told_of_speed(before), _told_of_speed(after)),
+        step=step,
     )
+
+
+def _step(before: Report, after: Report) -> StepChange | None:
+    first, second = (None if each.snapshot.run is None else each.snapshot.run.steps for each in (before, after))
+    if first is None or second is None or isinstance(first.step_s, Missing) or isinstance(second.step_s, Missing):
+        return None
+    if min(first.step_s, second.step_s) <= 0:
+        return None
+    return StepChange(before=first, after=second, before_s=first.step_s, after_s=second.step_s)
+
+
+def _run_pace(step: StepChange | None) -> Iterator[Pace]:
+    """Yield the steady step as an arm of its own: the same gate holds for a training of one's own."""
+    if step is not None:
+        first, second = ("CPU" if each.device_plane == "no device" else "GPU" for each in (step.before, step.after))
+        yield Pace(
+            trial=RUN,
+            arm=step.after.label,
+            before_s=step.before_s,
+            after_s=step.after_s,
+            device_before=first,
+            device_after=second,
+        )
+
+
+def _told_of_speed(report: Report) -> bool:
+    return bool(_trials(report)) or (report.snapshot.run is not None and report.snapshot.run.steps is not None)
 
 
 def _key(finding: Finding) -> tuple[str, str, str]:

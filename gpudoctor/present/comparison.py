@@ -6,26 +6,46 @@ from collections.abc import Iterator
 from typing import Any
 
 from gpudoctor.codec import dumps, to_builtins
-from gpudoctor.diagnose.comparison import Comparison, Pace
+from gpudoctor.diagnose.comparison import RUN, Comparison, Pace
 from gpudoctor.model.finding import Finding
+from gpudoctor.model.missing import Missing
 from gpudoctor.present import figures
 from gpudoctor.present.changed_facts import changed_facts
 from gpudoctor.present.style import printable
 
 NOTE = "One run against one run: noise is not told from change. Repeat both before you believe a small difference."
-TRIALS_BY = "Trials come from `gpudoctor scan --json -o FILE` without `--level quick`, on both machines."
+TRIALS_BY = "Trials come from `gpudoctor scan --json -o FILE` without `--level quick`, trainings from `gpudoctor run`."
 SCHEMA_VERSION = 1
+SHOWN = 0.01  # policy: a part of a step below a percent on both sides is not shown
 
 
 def as_text(compared: Comparison, *, percent: float | None = None) -> str:
     """Return the lines; `percent`: the regression that is allowed."""
     parts = [
+        list(_step(compared)),
         list(_findings(compared)),
         list(changed_facts(compared.facts)),
         list(_times(compared)),
         list(_gate(compared, percent)),
     ]
     return "\n\n".join("\n".join(part) for part in parts if part) + "\n"
+
+
+def _step(compared: Comparison) -> Iterator[str]:
+    """Yield how the step of a recorded training changed: what whoever made a change wants to know first."""
+    step = compared.step
+    if step is None:
+        return
+    faster = step.speedup >= 1
+    words = f"{step.speedup:.2g} times as fast" if faster else f"{1 / step.speedup:.2g} times as long"
+    yield f"STEP  {figures.duration(step.before_s)} -> {figures.duration(step.after_s)}: {words}"
+    named = {"waits for data": "input", "own Python": "host", "tracing": "tracing", "TensorFlow": "compute"}
+    for words, name in named.items():
+        shares = [getattr(each.shares, name) for each in (step.before, step.after)]
+        known = [each for each in shares if not isinstance(each, Missing)]
+        if len(known) == len(shares) and max(known) >= SHOWN:
+            yield f"  {words:<14} {known[0]:>4.0%} -> {known[1]:>4.0%}"
+    yield NOTE
 
 
 def _findings(compared: Comparison) -> Iterator[str]:
@@ -39,13 +59,14 @@ def _line(sign: str, finding: Finding) -> str:
 
 
 def _times(compared: Comparison) -> Iterator[str]:
-    if not (compared.paces or compared.trials):
+    paces = [each for each in compared.paces if each.trial != RUN]
+    if not (paces or compared.trials):
         return
     yield "TRIALS"
     for change in compared.trials:
         yield printable(f"  {change.trial:<14} {change.before} -> {change.after}{'  worse' if change.worse else ''}")
-    yield from (f"  {_pace(each)}" for each in compared.paces)
-    if compared.paces:
+    yield from (f"  {_pace(each)}" for each in paces)
+    if paces and compared.step is None:
         yield NOTE
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from gpudoctor.profile.record import SessionWriter
 from tests.system.command import Json, Run, assert_clean, bare_environment, gpudoctor
 
 MACHINES = Path(__file__).parents[2] / "fixtures/machines"
@@ -172,3 +173,14 @@ def test_what_cannot_be_compared_is_refused(words: tuple[str | Path, ...], says:
     run = compare(tmp_path, *words)
     assert (run.code, run.out) == (2, "")
     assert says in run.err
+
+
+def test_two_sessions_are_compared_by_their_files(tmp_path: Path) -> None:
+    files = [tmp_path / name for name in ("one.session", "two.session")]
+    for each in files:
+        writer = SessionWriter(each)
+        writer.note(session="x", command=["python", "train.py"], started_at=1.0, outcome="ended", exit_code=0)
+        writer.close()
+    run = compare(tmp_path, *files)
+    assert run.code == 0
+    assert "0 new, 0 gone" in run.out
