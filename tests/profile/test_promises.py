@@ -10,7 +10,7 @@ import pytest
 
 from gpudoctor.collect.run_load import RunMeter
 from gpudoctor.model.missing import Missing
-from gpudoctor.model.run import Change, MachineOverTime
+from gpudoctor.model.run import Change, HotLine, HotLines, MachineOverTime
 from gpudoctor.model.session import HostSample
 from gpudoctor.profile.pipeline_changes import with_changes
 from gpudoctor.profile.timeline import analyse
@@ -100,3 +100,25 @@ def test_the_cores_that_a_command_may_run_on_are_those_of_its_freest_process(tmp
         (tmp_path / f"proc/{pid}/stat").write_text(f"{pid} (python) S 1 {tail}", encoding="ascii")
         (tmp_path / f"proc/{pid}/status").write_text(f"Name:\tpython\nCpus_allowed:\t{mask}\n", encoding="ascii")
     assert RunMeter(tmp_path).read([10, 11])["usable_cores"] == 10
+
+
+def perfect(activity: str, *, gpus: int = 0) -> float:
+    """Return the bound of a run whose slowest stage calls Python that is sampled at this, in steps of 20 ms that wait for 4."""
+    line = HotLine(file="train.py", line=5, function="augment", role="pipeline", activity=activity, leaf="", share=0.6)
+    found = with_changes(
+        make_pipeline(batch_s=COST_S, python="python function"),
+        make_steps(waits=0.2),
+        None,
+        make_settings(gpus=gpus),
+        1,
+        lines=HotLines(lines=(line,), sampled_s=3.0),
+    )
+    return next(each.high for each in found.changes if each.kind == "perfect")
+
+
+def test_without_python_beside_it_on_the_same_cores_the_step_itself_may_become_shorter() -> None:
+    rest_s = 0.020 * 0.8
+    assert perfect("wait") == pytest.approx(0.020 / rest_s)
+    assert perfect("numpy") == pytest.approx(0.020 / (rest_s - 0.2 * COST_S))
+    assert perfect("python") == pytest.approx(0.020 / (rest_s / 3))
+    assert perfect("python", gpus=1) == pytest.approx(0.020 / rest_s)

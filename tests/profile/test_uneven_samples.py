@@ -15,7 +15,7 @@ def test_the_share_of_a_part_of_each_step_is_right_at_every_phase(
     step_s: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(sampler, "sums", sampler.Sums())
-    pauses = [sampler._pause() for _ in range(SAMPLES)]
+    pauses = [sampler.pause_s() for _ in range(SAMPLES)]
     for phase in range(20):
         at, seen_s = phase / 20 * step_s, 0.0
         for pause in pauses:
@@ -26,7 +26,7 @@ def test_the_share_of_a_part_of_each_step_is_right_at_every_phase(
 
 def test_a_pause_is_ten_milliseconds_on_the_mean_and_never_half_as_long_again(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sampler, "sums", sampler.Sums())
-    pauses = [sampler._pause() for _ in range(SAMPLES)]
+    pauses = [sampler.pause_s() for _ in range(SAMPLES)]
     assert sum(pauses) / SAMPLES == pytest.approx(0.010, rel=0.03)
     assert 0.005 <= min(pauses) < 0.0055
     assert 0.0145 < max(pauses) <= 0.015

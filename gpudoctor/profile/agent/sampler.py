@@ -76,7 +76,7 @@ def _burst(length: float) -> None:
         sys.setswitchinterval(SWITCH_S)
     try:
         while last - begun < length and last < latest and not core.process.off:
-            if threads.stopped(_pause()):
+            if threads.stopped(pause_s()):
                 break
             now = time.perf_counter()
             if core.process.tracing:  # building graphs is told by `traces`; here it would drown the steps
@@ -92,7 +92,7 @@ def _burst(length: float) -> None:
     core.emit("bursts", at=at, duration_s=last - begun, samples=samples, switch_interval_s=min(interval, SWITCH_S))
 
 
-def _pause() -> float:
+def pause_s() -> float:
     """Return how long to wait for the next sample; the user's own random numbers are not touched for it."""
     sums.pauses += 1
     return SAMPLE_S * (0.5 + sums.pauses * sums.pauses * GOLDEN % 1.0)
