@@ -49,11 +49,10 @@ def _judged(path: str, known: Registry) -> Report:
 
 def _recording(name: str) -> Path | None:
     """Return the session that is meant: its file, or the beginning of an id; None for anything else."""
-    if Path(name).is_file():
-        with Path(name).open("rb") as file:
-            return Path(name) if file.read(len(SQLITE)) == SQLITE else None
-    with suppress(UsageError):
-        return path_of(name)
+    with suppress(UsageError, OSError):  # whoever reads it as a snapshot says what is wrong with it
+        place = path_of(name)
+        with place.open("rb") as file:
+            return place if file.read(len(SQLITE)) == SQLITE else None
     return None
 
 

@@ -184,3 +184,10 @@ def test_two_sessions_are_compared_by_their_files(tmp_path: Path) -> None:
     run = compare(tmp_path, *files)
     assert run.code == 0
     assert "0 new, 0 gone" in run.out
+
+
+@pytest.mark.parametrize("name", ["x" * 300, "nosuchsession", "."])
+def test_what_is_neither_file_nor_session_is_told_as_a_file_that_cannot_be_read(name: str, tmp_path: Path) -> None:
+    run = compare(tmp_path, HEALTHY, name)
+    assert run.code == 2
+    assert "cannot be read" in run.err
