@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import sys
+from collections import deque
+from collections.abc import Iterator
+from typing import Any
+
 import pytest
 
-from gpudoctor.profile.agent import sampler
+from gpudoctor.profile.agent import core, sampler
 
 HOT = 0.4  # the part of each step that is to be seen
 SAMPLES = 300  # twelve bursts
@@ -30,3 +35,38 @@ def test_a_pause_is_ten_milliseconds_on_the_mean_and_never_half_as_long_again(mo
     assert sum(pauses) / SAMPLES == pytest.approx(0.010, rel=0.03)
     assert 0.005 <= min(pauses) < 0.0055
     assert 0.0145 < max(pauses) <= 0.015
+
+
+@pytest.fixture
+def switching() -> Iterator[None]:
+    before = sys.getswitchinterval()
+    yield
+    sys.setswitchinterval(before)
+
+
+@pytest.mark.usefixtures("switching")
+@pytest.mark.parametrize("interval_s", [0.005, 0.0005, 0.0001, 0.00005, 0.00002])
+def test_a_burst_leaves_the_switch_interval_as_it_was(interval_s: float, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(core.process, "off", False)
+    monkeypatch.setattr(core.process, "queue", deque[Any]())
+    sys.setswitchinterval(interval_s)
+    before = sys.getswitchinterval()
+    for _ in range(3):
+        sampler.burst(0.02)
+    assert sys.getswitchinterval() == before
+
+
+@pytest.mark.usefixtures("switching")
+def test_a_change_of_the_users_during_a_burst_stays(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(core.process, "off", False)
+    monkeypatch.setattr(core.process, "queue", deque[Any]())
+    changed = iter([None])
+
+    def pause() -> float:
+        for _ in changed:
+            sys.setswitchinterval(0.003)
+        return 0.005
+
+    monkeypatch.setattr(sampler, "pause_s", pause)
+    sampler.burst(0.02)
+    assert sys.getswitchinterval() == 0.003

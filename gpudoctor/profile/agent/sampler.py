@@ -25,6 +25,7 @@ GOLDEN = 0.6180339887  # n*n of it modulo 1: even between 0 and 1, and their sum
 # Shows stretches of half a millisecond and less: of 0.47 ms of plain Python a step, beside a call that lets go of the
 # interpreter for 5 us, 16 % of the time was told at 0.5 ms (9 % for the call), 35 at 0.1 and 32 at 0.03 (1 % for the call).
 SWITCH_S = 0.00005
+ROUNDED_S = 1e-9  # an interval is cut off to microseconds: 0.0001 reads as 0.00009999999999999999, and would become 99
 MOST_LINES = 3000
 
 Key = Tuple[str, str, int, str, str, str]  # role, file, line, function, activity, leaf
@@ -56,7 +57,7 @@ def _bursts() -> None:
     while not threads.stopped(pause) and not core.process.off:
         if _moves():
             early = done < FIRST_BURSTS
-            _burst(FIRST_BURST_S if early else BURST_S)
+            burst(FIRST_BURST_S if early else BURST_S)
             done, pause = done + 1, FIRST_EVERY_S - FIRST_BURST_S if early else EVERY_S - BURST_S
         else:
             pause = 0.5
@@ -67,13 +68,14 @@ def _moves() -> bool:
     return any(each.count for each in tables.tables.loops)
 
 
-def _burst(length: float) -> None:
+def burst(length: float) -> None:
     own, interval = _thread.get_ident(), sys.getswitchinterval()
     samples, begun = 0, time.perf_counter()
     latest = begun + 4 * length
     last, at = begun, time.time()
     if interval > SWITCH_S:
         sys.setswitchinterval(SWITCH_S)
+    lowered = sys.getswitchinterval()  # not what was set: it is kept in whole microseconds
     try:
         while last - begun < length and last < latest and not core.process.off:
             if threads.stopped(pause_s()):
@@ -87,8 +89,8 @@ def _burst(length: float) -> None:
                     _weigh(frame, now - last, loops=ident in tables.tables.threads)
             last, samples = now, samples + 1
     finally:
-        if sys.getswitchinterval() == min(interval, SWITCH_S):  # the user's own change stays
-            sys.setswitchinterval(interval)
+        if sys.getswitchinterval() == lowered:  # the user's own change stays
+            sys.setswitchinterval(interval + ROUNDED_S)
     core.emit("bursts", at=at, duration_s=last - begun, samples=samples, switch_interval_s=min(interval, SWITCH_S))
 
 
