@@ -70,10 +70,9 @@ def step_times(
     overlaps, called = steps_per_execution > 1 or loop.record.overlaps, loop.record.kind in UNFETCHED
     window, seen = _second_method(session, loop, windows)
     plane = _plane(session, windows, machine)
-    stamped = _stamped(loop.steady, loop, span, overlaps=overlaps)
-    device = _device(window, machine, plane)
-    confirmed = called and any(_agree(outside(each), seen) is True for each in (loop.steady, loop.profiled))
-    host = host_share(session, loop, _sampled(lines, calls), seen=lines is not None and not confirmed, device=device)
+    stamped, device = _stamped(loop.steady, loop, span, overlaps=overlaps), _device(window, machine, plane)
+    trusted = lines is not None and not (called and _confirmed(loop, seen))
+    host = host_share(session, loop, _sampled(lines, calls), seen=trusted, device=device)
     waiting = _waiting(_fetching(stamped, loop, window), None if called else window, device, plane)
     shares = _shares(waiting, device, _traced(session, loop, span), host)
     own = host if called else stamped
@@ -114,6 +113,11 @@ def input_class(share: Maybe[float]) -> str:
     if isinstance(share, Missing):
         return "unknown"
     return "highly" if share >= HIGHLY else "moderately" if share >= MODERATELY else "not"
+
+
+def _confirmed(loop: Loop, seen: Maybe[float]) -> bool:
+    """Return whether a window shows that what lies between the calls is outside of TensorFlow."""
+    return any(_agree(outside(each), seen) is True for each in (loop.steady, loop.profiled))
 
 
 def _second_method(
