@@ -221,8 +221,12 @@ class HotLines:
         return sum(each.share for each in self.lines if each.role == role and each.activity in activities)
 
     def hottest(self, role: ThreadRole, *activities: str) -> tuple[HotLine, ...]:
-        """Return the lines of these activities in a role, largest first."""
-        return tuple(each for each in self.lines if each.role == role and each.activity in activities)
+        """Return the rows of these activities in a role, those of the line that takes most in all first, largest first."""
+        rows = [each for each in self.lines if each.role == role and each.activity in activities]
+        lines: dict[tuple[str, int], float] = {}
+        for each in rows:
+            lines[each.file, each.line] = lines.get((each.file, each.line), 0.0) + each.share
+        return tuple(sorted(rows, key=lambda each: (-lines[each.file, each.line], each.file, each.line, -each.share)))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from gpudoctor.model.run import HotLines, Pipeline, Stage
+from gpudoctor.model.run import HotLine, HotLines, Pipeline, Stage
 from gpudoctor.model.snapshot import Snapshot
 from gpudoctor.testing import judge
 from gpudoctor_checks.batch_first import Calls, batch_first, calls_of
@@ -130,3 +130,19 @@ def test_the_head_of_a_loop_is_not_taken_out_with_what_stands_behind_it() -> Non
     fix = next(out_of_the_loop(line, 0.5, make_steps()))
     assert "- for" not in fix.text
     assert fix.text.startswith("+ # as_tf")
+
+
+def test_the_line_that_takes_most_in_all_is_named_though_another_has_the_dearest_call() -> None:
+    rows = (("np.array", 21, 0.20), ("random.random", 17, 0.19), ("jitter", 17, 0.06))
+    lines = HotLines(
+        lines=tuple(
+            HotLine(file="train.py", line=at, function="make", role="main", activity="python", leaf=leaf, share=share)
+            for leaf, at, share in rows
+        ),
+        sampled_s=3.0,
+    )
+    assert [(each.line, each.leaf) for each in lines.hottest("main", "python")] == [
+        (17, "random.random"),
+        (17, "jitter"),
+        (21, "np.array"),
+    ]
