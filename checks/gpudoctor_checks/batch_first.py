@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from gpudoctor.sdk import Evidence, Fix, HotLines, Missing, Pipeline, Stage, StepTimes
+from gpudoctor.sdk import Evidence, Fix, HotLines, Missing, Pipeline, Stage, StepTimes, shared_cores
 from gpudoctor_checks.pipeline_diffs import function_of, swapped
 from gpudoctor_checks.pipeline_fixes import COLUMN
 from gpudoctor_checks.recorded import call_span, diff, estimate, known_share, with_call
@@ -24,12 +24,6 @@ UNEVEN = frozenset({"padded_batch", "ragged_batch", "bucket_by_sequence_length"}
 WORTH = 1.05  # policy, as for the other changes of a pipeline: a best case below it is not shown
 # Measured: one operation of TensorFlow's on 64 numbers in a py_function, 70 us a call alone, 60 to 125 beside other calls
 DISPATCH_S = 150e-6
-# Measured (2 cores, no GPU): calls and step share threads. Beside 64 calls a batch the rest of the step took 2.4 ms, with one
-# call the whole step 1.2 to 1.6: up to 19 us for each call that went. Beside 64 calls of 0.87 ms it took 15 to 21 ms, and 8 to
-# 8.7 with NumPy on the whole batch: up to a fifth of each call.
-RELIEF_S, RELIEF_SHARE = 20e-6, 0.2
-# The most that the rest of a step shrank: beside 257 calls of maps of TensorFlow's own operations to a third
-LEFT_AT_LEAST = 1 / 3
 UNSEEN_S = 0.001  # policy: a longer call that no sample of stacks saw was not seen; it need not do nothing
 WORK = ("numpy", "python", "other", "io", "wait")  # the activities of the user's own lines
 
@@ -118,8 +112,7 @@ def batch_first(stage: Stage, calls: Calls, steps: StepTimes) -> tuple[Fix, ...]
     shared = steps.device_plane == "no device" and not calls.items
     saved = (SAVED_BESIDE_WORK if shared else SAVED_AT_LEAST) * calls.paid_s
     low = step_s / max(least, stage.batch_s - saved, step_s - saved)
-    relief_s = max(RELIEF_S, RELIEF_SHARE * calls.call_s) * calls.count
-    rest = max(least * LEFT_AT_LEAST, least - relief_s) if shared else least
+    rest = shared_cores.left_of(least, shared_cores.relief_s(calls.count, calls.call_s)) if shared else least
     high = step_s / max(rest, calls.own_s * calls.count / calls.abreast)
     if high < WORTH:
         return ()

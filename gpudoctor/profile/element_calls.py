@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from gpudoctor.knowledge.shared_cores import left_of, relief_s
 from gpudoctor.model.record import dataclass
 from gpudoctor.model.run import Change, Stage
 from gpudoctor.profile.node_names import base_name
@@ -19,10 +20,6 @@ from gpudoctor.profile.pipeline_graph import NO_COST
 # MapAndBatch: a resize, a standardisation, a sort) 0.97 to 1.4 times.
 PASSAGE_S = 20e-6
 TRIVIAL_S = {"Map": 10e-6, "MapAndBatch": 30e-6, "ParallelMap": 30e-6}
-# Measured (2 cores, no GPU): the calls run on the threads that compute the step. Beside 257 of them its rest took 4.3 ms of
-# 8.4; on whole batches the step as a whole took 1.5. Up to 20 us for each call that goes, then, and a third is left. Beside 64
-# calls of 0.87 ms into Python it took 15 to 21 ms, and 8 to 8.7 without: up to a fifth of their time.
-RELIEF_S, RELIEF_SHARE, LEFT_AT_LEAST = 20e-6, 0.2, 1 / 3
 SAVED_AT_LEAST = 0.5  # the least of those five gains left a fifth of the time
 EXPLAINS = 0.5  # policy: what takes less than half of a wait is not what makes it
 BATCHES = frozenset({"Batch", "ParallelBatch"})
@@ -58,7 +55,7 @@ def batch_first(
         return None
     saved_s = SAVED_AT_LEAST * (wait_s - rest_s)
     calls = sum(each.count for each in maps)
-    relieved_s = max(least_s * LEFT_AT_LEAST, least_s - RELIEF_S * calls) if on_cpu else least_s
+    relieved_s = left_of(least_s, relief_s(calls)) if on_cpu else least_s
     return Change(
         kind="batch_first",
         stage=maps[-1].at,

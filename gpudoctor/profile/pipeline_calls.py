@@ -60,10 +60,8 @@ def _explain(
     calls, parts = _calls(starts, sites), list[Part]()
     fork = next((each for each in nodes if base_name(each.name) in FORKS), None)
     forking = next((each for each in calls if each.method in FORKING), None)
-    if fork is not None and forking is not None:
-        parts = _paired(fork, nodes, forking.inputs)
-    if parts:
-        below = {each.node for each in _below(fork, nodes)} if fork is not None else set[int]()
+    if fork is not None and forking is not None and (parts := _paired(fork, nodes, forking.inputs)):
+        below = {each.node for each in _below(fork, nodes)}
         nodes = [each for each in nodes if each.node not in below]
         calls = _calls(starts, sites, last=forking)
     asked = sites_of([base_name(each.name) for each in nodes], calls)

@@ -9,10 +9,12 @@ those that other processes left it during the run, with a function that scales h
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
+from gpudoctor.knowledge.shared_cores import RELIEF_SHARE, left_of
 from gpudoctor.model.missing import Maybe, Missing, either
 from gpudoctor.model.record import dataclass
 from gpudoctor.model.run import (
@@ -28,7 +30,7 @@ from gpudoctor.model.run import (
 )
 from gpudoctor.model.words import ChangeKind
 from gpudoctor.profile.caching import SCALES_AT_LEAST, cache
-from gpudoctor.profile.element_calls import LEFT_AT_LEAST, RELIEF_SHARE, batch_first
+from gpudoctor.profile.element_calls import batch_first
 from gpudoctor.profile.node_names import base_name
 from gpudoctor.profile.pipeline_graph import READERS, SIDE_BY_SIDE
 
@@ -89,7 +91,7 @@ def with_changes(
         model = _Step(
             step=step,
             least=least,
-            relieved=least - _relief_s(found, lines, least) if on_cpu else least,
+            relieved=_relieved_s(found, lines, least) if on_cpu else least,
             cores=_cores(machine),
             free=_free(machine),
             work_s=step * either(machine.cores_used, 0.0) if machine is not None else 0.0,
@@ -119,19 +121,18 @@ def _spread(change: Change, model: _Step) -> Change:
     return replace(change, high=max(change.low, min(change.high * OFF_BY, bound)))
 
 
-def _relief_s(found: Pipeline, lines: HotLines | None, least_s: float) -> float:
-    """Return what the step's own part may lose, at most, without the slowest stage's Python beside it; 0 where that sleeps.
+def _relieved_s(found: Pipeline, lines: HotLines | None, least_s: float) -> float:
+    """Return what is left of the step, at least, without the slowest stage's Python beside it; all where that sleeps.
 
-    Plain Python keeps the interpreter, for which each call of the step waits then (measured: sorting rows in a PyDataset of one
-    worker, 3.8 ms told as compute, 1 without).
+    Plain Python keeps the interpreter, for which each call of the step waits then: there is no telling how much of it that is.
     """
-    slowest, most = found.slowest, least_s * (1 - LEFT_AT_LEAST)
+    slowest = found.slowest
     if slowest is None or not slowest.python:
-        return 0.0
+        return least_s
     if lines is not None and lines.total("pipeline", *AT_WORK) < lines.total("pipeline", *AT_REST):
-        return 0.0
+        return least_s
     plain = lines is not None and lines.total("pipeline", "python") > lines.total("pipeline", "numpy")
-    return most if plain else min(most, RELIEF_SHARE * slowest.batch_s)
+    return left_of(least_s, math.inf if plain else RELIEF_SHARE * slowest.batch_s)
 
 
 def _wait(times: StepTimes) -> Maybe[float]:

@@ -16,7 +16,7 @@ from gpudoctor.profile.hot_lines import Read
 from gpudoctor.profile.nested_inputs import as_one, attributed, splits
 from gpudoctor.profile.node_names import base_name
 from gpudoctor.profile.pipeline_calls import asked_for, calls_of
-from gpudoctor.profile.pipeline_readings import reading
+from gpudoctor.profile.pipeline_readings import gave_nothing, reading
 from gpudoctor.profile.seen_pipeline import FEWEST, SeenPipeline, nodes_of
 from gpudoctor.profile.steps import Loop
 
@@ -68,24 +68,10 @@ def rounds(session: Session, loop: Loop, found: Pipeline, epochs: int) -> int:
     at = 0 if isinstance(found.bottleneck, Missing) else found.bottleneck
     if any(base_name(each.name) in REPEATERS for each in found.stages[:at]):
         return epochs
-    idle = _idle(session)
-    sites = [
-        each.site
-        for each in _iterators(session, loop)
-        if (each.file, each.line) == (found.file, found.line)
-        and not isinstance(each.site, Missing)
-        and (each.process, each.iterator) not in idle
-    ]
+    own = [each for each in _iterators(session, loop) if (each.file, each.line) == (found.file, found.line)]
+    idle = gave_nothing(session, own)
+    sites = [each.site for each in own if not isinstance(each.site, Missing) and each.iterator not in idle]
     return min(epochs, max((sites.count(each) for each in sites), default=epochs))
-
-
-def _idle(session: Session) -> set[tuple[str, int]]:
-    """Return the iterators that gave nothing: Keras makes one more at the end of `fit`."""
-    gave: dict[tuple[str, int], int] = {}
-    for each in session.pipeline_nodes:
-        key = (each.process, each.iterator)
-        gave[key] = max(gave.get(key, 0), each.num_elements)
-    return {key for key, elements in gave.items() if not elements}
 
 
 def _iterators(session: Session, loop: Loop) -> list[IteratorRecord]:

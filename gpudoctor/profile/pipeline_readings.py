@@ -26,25 +26,27 @@ def reading(session: Session, iterators: Sequence[IteratorRecord]) -> tuple[Iter
     if not most:
         return None, []
     last = next(each for each in reversed(iterators) if batches.get(each.iterator, 0) >= WHOLE * most)
-    chosen = _fullest(last, [each for each in iterators if each.site == last.site], nodes, batches)
-    alike = [nodes[each.iterator] for each in iterators if each.site == chosen.site and each.iterator in nodes]
+    alike = [each for each in iterators if each.site == last.site and each.iterator in nodes]
+    chosen = _fullest(last, alike, nodes)
     own = nodes[chosen.iterator]
-    others = [each for each in alike if _same_graph(each, own)]
+    others = [nodes[each.iterator] for each in alike if _same_graph(nodes[each.iterator], own)]
     richest = max(others, key=len)
     whole = [*own, *_lost(own, richest, most)] if len(richest) > len(own) else own
     return chosen, [_averaged(each, others[1:] or others) for each in whole]
 
 
+def gave_nothing(session: Session, iterators: Sequence[IteratorRecord]) -> set[int]:
+    """Return the iterators that were read and had given nothing: Keras makes one more at the end of `fit`."""
+    return {number for number, each in _nodes(session, iterators).items() if not _batches(each)}
+
+
 def _fullest(
-    last: IteratorRecord,
-    alike: Sequence[IteratorRecord],
-    nodes: Mapping[int, Sequence[PipelineNode]],
-    batches: Mapping[int, int],
+    last: IteratorRecord, alike: Sequence[IteratorRecord], nodes: Mapping[int, Sequence[PipelineNode]]
 ) -> IteratorRecord:
     """Return the iterator of the same stages that gave most batches before it was read."""
     stages = _stages(nodes[last.iterator])
-    same = [each for each in alike if _stages(nodes.get(each.iterator, ())) == stages]
-    return max(reversed(same), key=lambda each: batches[each.iterator], default=last)
+    same = [each for each in alike if _stages(nodes[each.iterator]) == stages]
+    return max(reversed(same), key=lambda each: _batches(nodes[each.iterator]))
 
 
 def _stages(nodes: Sequence[PipelineNode]) -> set[tuple[int, str]]:
@@ -52,9 +54,9 @@ def _stages(nodes: Sequence[PipelineNode]) -> set[tuple[int, str]]:
 
 
 def _nodes(session: Session, iterators: Sequence[IteratorRecord]) -> dict[int, list[PipelineNode]]:
-    wanted, found = {each.iterator for each in iterators}, dict[int, list[PipelineNode]]()
+    wanted, found = {(each.process, each.iterator) for each in iterators}, dict[int, list[PipelineNode]]()
     for each in session.pipeline_nodes:
-        if each.process == iterators[0].process and each.iterator in wanted:
+        if (each.process, each.iterator) in wanted:
             found.setdefault(each.iterator, []).append(each)
     return found
 

@@ -78,14 +78,9 @@ class Point:
         return max(self.input_alone_ms, self.compute_alone_ms)
 
     @property
-    def seeded(self) -> float:
-        """Return the share that the two times alone tell."""
-        return max(0.0, 1 - self.compute_alone_ms / self.step_ms)
-
-    @property
     def truth(self) -> float:
         """Return the share of a steady step that waits."""
-        return self.noted if self.noted is not None else self.seeded
+        return self.noted if self.noted is not None else max(0.0, 1 - self.compute_alone_ms / self.step_ms)
 
     @property
     def least(self) -> float:
