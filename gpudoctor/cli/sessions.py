@@ -11,11 +11,13 @@ from gpudoctor.cli.arguments import Arguments
 from gpudoctor.cli.output import emit
 from gpudoctor.codec import dumps
 from gpudoctor.errors import UsageError
-from gpudoctor.model.missing import Missing
+from gpudoctor.model.missing import Maybe, Missing
 from gpudoctor.model.session import Session
+from gpudoctor.present import figures
 from gpudoctor.profile.command import script_of
 from gpudoctor.profile.record import SUFFIX, default_folder, read_session
 from gpudoctor.profile.signals import ended_by
+from gpudoctor.profile.timeline import analyse
 
 DAY_S = 86_400
 
@@ -100,7 +102,15 @@ def _members(session: Session) -> dict[str, object]:
         members["exit_code"] = session.exit_code
     if signal := ended_by(session):
         members["signal"] = signal
+    if not isinstance(step := _step_s(session), Missing):
+        members["step_s"] = step
     return members
+
+
+def _step_s(session: Session) -> Maybe[float]:
+    """Return how long a steady step took: what two runs of one script differ by, where they are looked up."""
+    times = analyse(session).steps if session.trained else None
+    return Missing("no step was seen") if times is None else times.step_s
 
 
 def _line(session: Session) -> str:
@@ -108,4 +118,6 @@ def _line(session: Session) -> str:
     ended = (
         session.outcome if isinstance(session.exit_code, Missing) else ended_by(session) or f"exit {session.exit_code}"
     )
-    return f"{session.session}  {started:%Y-%m-%d %H:%M}  {ended:<10}  {script_of(session.command)}"
+    step = _step_s(session)
+    took = "-" if isinstance(step, Missing) else f"{figures.duration(step)}/step"
+    return f"{session.session}  {started:%Y-%m-%d %H:%M}  {ended:<10}  {took:>12}  {script_of(session.command)}"

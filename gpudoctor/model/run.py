@@ -97,6 +97,14 @@ class StepTimes:
     run_s: float = 0.0
     parts: tuple[StepPart, ...] = ()
 
+    @property
+    def host_bound(self) -> bool:
+        """Return whether Python outside of TensorFlow, by XProf's class of time that is neither, holds the steps more than input."""
+        host, wait = self.shares.host, self.shares.input
+        if isinstance(host, Missing) or host < HIGHLY or self.input_class == "highly":
+            return False
+        return isinstance(wait, Missing) or host > wait
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Stage:

@@ -122,14 +122,29 @@ def _verdict(report: Report, run: Run, style: Style) -> Iterator[str]:
     elif isinstance(share, Missing):
         yield from _wrapped(f"INPUT UNKNOWN of {length}: {share.reason}")
     else:
-        most = "at most " if times.device_plane in {"closed", "not recorded"} else ""
-        scale = SCALES.get(times.input_class, "") if share < PLAINLY else ""
-        words = f"{times.input_class.upper()} INPUT-BOUND: {most}{share:.0%} of {length} waits for data{scale}"
-        yield style.bold(shorten(words, WIDTH))
+        yield style.bold(shorten(_fetched(times, share, length), WIDTH))
+    yield from _between_epochs(run)
     yield from _bars(times)
     yield from _wrapped(f"{_methods(times)}; device plane: {times.device_plane}", "  ")
     for gpu in (run.machine.held(run.settings) if run.machine is not None else ())[:2]:
         yield from _wrapped(_gpu(gpu), "  ")
+
+
+def _fetched(times: StepTimes, share: float, length: str) -> str:
+    """Return the verdict on steps that fetch their input from tf.data."""
+    most = "at most " if times.device_plane in {"closed", "not recorded"} else ""
+    host = times.shares.host
+    if times.host_bound and not isinstance(host, Missing):
+        return f"HOST-BOUND: {host:.0%} of {length} is Python, {most}{share:.0%} waits for data"
+    scale = SCALES.get(times.input_class, "") if share < PLAINLY else ""
+    return f"{times.input_class.upper()} INPUT-BOUND: {most}{share:.0%} of {length} waits for data{scale}"
+
+
+def _between_epochs(run: Run) -> Iterator[str]:
+    """Yield what the steps' verdict leaves out, where callbacks between the epochs take a large share of them."""
+    calls = run.calls
+    if calls is not None and calls.epoch_s > 0 and (share := calls.epoch_end_s / calls.epoch_s) >= HIGHLY:
+        yield f"  besides its steps, {share:.0%} of an epoch is callbacks at its end"
 
 
 def _between(host: float, length: str, style: Style) -> Iterator[str]:

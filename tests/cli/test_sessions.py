@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import time
 from pathlib import Path
@@ -47,6 +48,22 @@ def test_the_newest_stands_first_and_is_what_report_takes(two: Path) -> None:
     assert code == 0
     assert [line.split()[0] for line in out.splitlines()] == ["bb22", "aa11"]
     assert "bb22.py ended 0" in asked(two, "report")[1]
+
+
+def test_how_long_a_step_took_stands_beside_a_run_that_trained(two: Path) -> None:
+    trained = made(two, "dd44", days=0, running=True)
+    trained.add("processes", process="1-1", pid=1, ppid=0, started_at=1.0, tensorflow_version="2.21.0")
+    trained.add("loops", process="1-1", loop=0, label="fit", kind="graph", file="dd44.py", line=9, graph="step:1")
+    for second in range(20):
+        trained.add("steps", process="1-1", loop=0, at=10.0 + second, count=50 * second, wait_s=0.1 * second)
+    trained.note(outcome="ended", exit_code=0, ended_at=time.time())
+    trained.close()
+    first, *others = asked(two, "sessions")[1].splitlines()
+    assert first.split()[-3:] == ["20", "ms/step", "dd44.py"]
+    assert all(line.split()[-2] == "-" for line in others)
+    told = json.loads(asked(two, "sessions", "--json")[1])
+    assert told[0]["step_s"] == pytest.approx(0.02, rel=0.01)
+    assert "step_s" not in told[1]
 
 
 def test_one_is_deleted_by_the_beginning_of_its_id(two: Path) -> None:

@@ -56,6 +56,27 @@ def test_of_steps_that_fetch_nothing_the_users_own_python_is_told_in_place_of_a_
     assert "INPUT" not in text
 
 
+@pytest.mark.parametrize(
+    ("wait", "host", "words"),
+    [
+        (0.02, 0.48, "HOST-BOUND: 48% of 20 ms/step is Python, 2% waits for data\n"),
+        (0.07, 0.48, "HOST-BOUND: 48% of 20 ms/step is Python, 7% waits for data\n"),
+        (0.02, 0.19, "NOT INPUT-BOUND: 2% of 20 ms/step waits for data\n"),
+        (0.23, 0.48, "HIGHLY INPUT-BOUND: 23% of 20 ms/step waits for data (>=20%)\n"),
+    ],
+)
+def test_steps_that_python_holds_are_not_only_said_to_be_not_input_bound(wait: float, host: float, words: str) -> None:
+    steps = make_steps(waits=wait)
+    shares = Breakdown(input=wait, host=host, tracing=0.0, compute=1 - wait - host)
+    assert words in told(make_run(steps=replace(steps, shares=shares)))
+
+
+def test_epochs_that_callbacks_hold_up_are_told_beside_the_verdict_on_the_steps() -> None:
+    slow = Calls(epochs=3, steady_epochs=2, epoch_s=10.0, epoch_end_s=4.5)
+    assert "besides its steps, 45% of an epoch is callbacks at its end\n" in told(make_run(calls=slow))
+    assert "besides its steps" not in told(make_run(calls=replace(slow, epoch_end_s=0.5)))
+
+
 def test_the_energy_of_a_step_stands_beside_the_power_and_who_else_is_on_the_gpu() -> None:
     gpu = make_gpu_over_time(joules_per_step=6.84, power_w=84.0, power_limit_w=300.0, foreign_processes=1)
     text = told(

@@ -195,6 +195,13 @@ def test_of_steps_that_fetch_nothing_the_users_own_python_is_told() -> None:
     assert "[x] HOST-BOUND  60% of a step is your own Python" in text
 
 
+def test_steps_that_python_holds_are_told_as_such() -> None:
+    shares = Breakdown(input=0.02, host=0.6, tracing=0.0, compute=0.38)
+    steps = StepTimes(label="fit", shares=shares, input_class="not", device_plane="no device")
+    text = "\n".join(shown(watching(report=invented_run_report(steps=steps))))
+    assert "[x] HOST-BOUND  60% of a step is Python, 2% waits for data" in text
+
+
 def test_the_columns_of_the_plot_keep_the_order_and_the_sum_of_their_parts() -> None:
     column = Column(steps_per_s=10.0, input=0.05, device=0.03, host=0.01, other=0.01)
     rows = [text_of(line)[-1] for line in step_plot.plot_lines([column], 20, 10)]

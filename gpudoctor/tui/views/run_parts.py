@@ -113,6 +113,9 @@ def _bound_by(steps: StepTimes) -> tuple[str, str, str]:
         told = f"{host:.0%} of a step is your own Python between the calls of TensorFlow, over the run"
         return ("[x] HOST-BOUND", "bad", told) if host >= HIGHLY else ("[v] NOT HOST-BOUND", "good", told)
     most = "at most " if steps.device_plane in {"closed", "not recorded"} else ""
+    if steps.host_bound and not isinstance(host, Missing) and not isinstance(share, Missing):
+        told = f"{host:.0%} of a step is Python, {most}{share:.0%} waits for data, over the run"
+        return "[x] HOST-BOUND", "bad", told
     told = share.reason if isinstance(share, Missing) else f"{most}{share:.0%} of a step waits for data, over the run"
     return word, style, told
 

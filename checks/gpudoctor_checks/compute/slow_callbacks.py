@@ -1,4 +1,4 @@
-"""GD615: callbacks held up the epochs of this run.
+"""GD615: callbacks held up this run, at the end of epochs or with each batch.
 
 What it does
     Adds up the time between the last step of an epoch and the next epoch that callbacks took, and the sampled time of
@@ -49,8 +49,8 @@ LEAST_S = 0.05  # policy: less in an epoch is nobody's trouble
 
 @check(
     code="GD615",
-    slug="epoch-end",
-    title="Callbacks hold up the epochs",
+    slug="slow-callbacks",
+    title="Callbacks hold up the training",
     family="compute",
     cause="epoch-end-stall",
     core=False,

@@ -7,7 +7,7 @@ import pytest
 from gpudoctor.model.phases import Calls
 from gpudoctor.model.run import HotLines
 from gpudoctor.testing import judge
-from gpudoctor_checks.compute.epoch_end import stalled
+from gpudoctor_checks.compute.slow_callbacks import stalled
 from tests.checks.runs import case, make_line, ran
 
 LINE = HotLines(lines=(make_line(0.5, function="on_epoch_end", line=13),), sampled_s=3.0)
