@@ -5,7 +5,7 @@ Weights are seconds between samples, so shares stay right where the sampler was 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 
 from gpudoctor.model.missing import Missing
@@ -17,6 +17,7 @@ from gpudoctor.profile.steps import Loop
 
 MOST = 20
 LEAST = 0.1  # of the sampled time is left, however long the gaps were
+OF_ANYTHING = frozenset({"float", "int", "bool"})  # what takes a text as well as a tensor
 Read = Callable[[str, int], str]  # a line of a source file, '' where it cannot be read
 
 
@@ -27,7 +28,9 @@ def hot_lines(session: Session, loop: Loop, read: Read) -> HotLines | Missing:
     if sampled <= 0:
         return Missing("stacks were not sampled")
     everything = [each for each in session.stack_lines if each.process == process and each.weight_s > 0]
-    rows = _at_work([each for each in everything if not _is_gap(each, loop)])
+    asked = {(each.file, each.line) for each in session.syncs if each.process == process}
+    told = [_unless_of_text(each, asked) for each in everything if not _is_gap(each, loop)]
+    rows = _at_work(told)
     sampled = max(sampled - sum(each.weight_s for each in everything if _is_gap(each, loop)), sampled * LEAST)
     lines = [
         HotLine(
@@ -55,6 +58,12 @@ def hot_lines(session: Session, loop: Loop, read: Read) -> HotLines | Missing:
     return HotLines(
         lines=tuple(lines), sampled_s=sampled, blocked=tuple(sorted(blocked, key=lambda each: -each.share)[:MOST])
     )
+
+
+def _unless_of_text(line: StackLine, asked: Collection[tuple[str, int]]) -> StackLine:
+    """Return a call of float() or int() as plain Python where its line never asked a tensor: texts become numbers, too."""
+    numbers = line.activity == "sync" and line.leaf in OF_ANYTHING and (line.file, line.line) not in asked
+    return replace(line, activity="python") if numbers else line
 
 
 def _at_work(rows: Sequence[StackLine]) -> list[StackLine]:
