@@ -82,7 +82,8 @@ def _in_tf_ops(name: str, stage: Stage) -> str:
     """Return the diff for a function that has to be written anew, and say so: a name that is nowhere is no fix."""
     if stage.python in {"generator", "sequence"}:
         # Keras's item is a batch; a generator's, where one is fetched for each (the last readings may lie one apart)
-        whole = ".batch(batch_size)" if stage.python == "sequence" or round(stage.visits) <= 1 else ""
+        each_once = stage.elements > 0 and round(stage.visits) <= 1  # not where no figures are known
+        whole = ".batch(batch_size)" if stage.python == "sequence" or each_once else ""
         return diff(
             "" if whole else stage.snippet,
             "# items, load_tf: yours to write: what it reads one by one, and one of it with tf.* ops",

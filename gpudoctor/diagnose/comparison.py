@@ -126,7 +126,7 @@ class Comparison:
             (False, False): "neither of the two holds a trial of the reference network, or a recorded training",
             (True, False): "the second holds no trial of the reference network, and no recorded training",
             (False, True): "the first holds no trial of the reference network, and no recorded training",
-            (True, True): "no trial measured a step in both",
+            (True, True): "no trial, and no loop of the same kind, measured a step in both",
         }[self.with_trials]
 
 
@@ -152,7 +152,9 @@ def _step(before: Report, after: Report) -> StepChange | None:
     first, second = (None if each.snapshot.run is None else each.snapshot.run.steps for each in (before, after))
     if first is None or second is None or isinstance(first.step_s, Missing) or isinstance(second.step_s, Missing):
         return None
-    if min(first.step_s, second.step_s) <= 0:
+    if (
+        min(first.step_s, second.step_s) <= 0 or first.label != second.label
+    ):  # a fit with an evaluate, which one never left
         return None
     return StepChange(before=first, after=second, before_s=first.step_s, after_s=second.step_s)
 

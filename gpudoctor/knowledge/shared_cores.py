@@ -8,8 +8,8 @@ Measured on 2 cores without a GPU (TensorFlow 2.21), as the rest of a step besid
 from __future__ import annotations
 
 RELIEF_S = 20e-6  # for each call that goes, at most, however little it does
-RELIEF_SHARE = 0.2  # of the time that the calls took, at most, where they let go of the interpreter
-LEFT_AT_LEAST = 1 / 3  # of the rest of a step
+RELIEF_SHARE = 0.25  # of the time that the calls took, at most, where they let go of the interpreter
+LEFT_AT_LEAST = 1 / 4  # of the rest of a step
 
 
 def relief_s(calls: float, call_s: float = 0.0) -> float:

@@ -33,6 +33,7 @@ BUDGETS = (
 WORTH_SAYING = 1.05
 # XProf's classes are lower than the words sound: they are given beside them, unless more than half waits anyway
 SCALES = {"highly": f" (>={HIGHLY:.0%})", "moderately": f" ({MODERATELY:.0%}-{HIGHLY:.0%})"}
+CALLBACKS = "epoch-end-stall"  # the cause by its id
 PLAINLY = 0.5  # policy: where most of the time waits, nobody takes the word for an exaggeration
 # steps of single calls from Python: the calling and the kernels are not told apart
 EAGER = frozenset({"gradient", "update"})
@@ -123,7 +124,7 @@ def _verdict(report: Report, run: Run, style: Style) -> Iterator[str]:
         yield from _wrapped(f"INPUT UNKNOWN of {length}: {share.reason}")
     else:
         yield style.bold(shorten(_fetched(times, share, length), WIDTH))
-    yield from _between_epochs(run)
+    yield from _between_epochs(report, run)
     yield from _bars(times)
     yield from _wrapped(f"{_methods(times)}; device plane: {times.device_plane}", "  ")
     for gpu in (run.machine.held(run.settings) if run.machine is not None else ())[:2]:
@@ -140,10 +141,10 @@ def _fetched(times: StepTimes, share: float, length: str) -> str:
     return f"{times.input_class.upper()} INPUT-BOUND: {most}{share:.0%} of {length} waits for data{scale}"
 
 
-def _between_epochs(run: Run) -> Iterator[str]:
-    """Yield what the steps' verdict leaves out, where callbacks between the epochs take a large share of them."""
-    calls = run.calls
-    if calls is not None and calls.epoch_s > 0 and (share := calls.epoch_end_s / calls.epoch_s) >= HIGHLY:
+def _between_epochs(report: Report, run: Run) -> Iterator[str]:
+    """Yield what the steps' verdict leaves out, where a check has found that callbacks between the epochs hold them up."""
+    share = run.calls.epoch_end_share if run.calls is not None else 0.0
+    if share >= HIGHLY and any(each.cause == CALLBACKS for each in report.findings):
         yield f"  besides its steps, {share:.0%} of an epoch is callbacks at its end"
 
 

@@ -41,13 +41,17 @@ def host_share(session: Session, loop: Loop, sampled: float, *, seen: bool, devi
 
     `seen`: stacks were sampled, and no window has shown that what lies between the calls is outside of TensorFlow.
     """
+    share = _own_python(session, loop, sampled, seen=seen)
+    return share if isinstance(device, Missing) else min(share, max(0.0, 1 - device))
+
+
+def _own_python(session: Session, loop: Loop, sampled: float, *, seen: bool) -> float:
     between = outside(loop.steady)
     if loop.record.kind not in UNFETCHED or isinstance(between, Missing):
         return sampled
     if loop.record.kind == "call":
         return max(sampled, between - in_keras(session, loop))
-    share = min(between, sampled) if seen and between - sampled > SAME else between
-    return share if isinstance(device, Missing) else min(share, max(0.0, 1 - device))
+    return min(between, sampled) if seen and between - sampled > SAME else between
 
 
 def step_parts(session: Session, loop: Loop) -> tuple[StepPart, ...]:

@@ -17,6 +17,7 @@ from gpudoctor.model.run import (
     ON_PROFILED,
     UNFETCHED,
     Breakdown,
+    GpuOverTime,
     HotLine,
     HotLines,
     MachineOverTime,
@@ -90,7 +91,7 @@ def step_times(
         steps=steps if loop.apart else loop.steps,
         warm_up_steps=loop.steps - steps - sum(each.steps for each in loop.profiled) if loop.apart else 0,
         step_s=span / steps if steps else Missing("no steady step"),
-        wait_s=stamped if isinstance(stamped, Missing) else stamped * span / max(1, steps),
+        wait_s=waiting if isinstance(waiting, Missing) else waiting * span / max(1, steps),
         shares=shares,
         input_class=input_class(shares.input),
         methods=_methods(own, window),
@@ -249,9 +250,15 @@ def _waiting(stamped: Maybe[float], window: WindowShare | None, device: Maybe[fl
 def _device(window: WindowShare | None, machine: MachineOverTime | None, plane: str) -> Maybe[float]:
     if window is not None and plane == "seen":
         return window.device_share
-    busy = [each.busy_share for each in machine.gpus] if machine is not None and plane != "no device" else []
-    known = [each for each in busy if not isinstance(each, Missing)]
+    held = _held(machine) if machine is not None and plane != "no device" else ()
+    known = [each.busy_share for each in held if not isinstance(each.busy_share, Missing)]
     return max(known) if known else Missing("no GPU at work was seen")
+
+
+def _held(machine: MachineOverTime) -> Sequence[GpuOverTime]:
+    """Return the GPUs at which the run works alone, as far as it is known: another's work says nothing of its steps."""
+    own = [each for each in machine.gpus if either(each.own_processes, 1) > 0]
+    return [each for each in own if either(each.foreign_processes, 0) == 0]
 
 
 def _traced(session: Session, loop: Loop, span: float) -> float:
@@ -265,14 +272,15 @@ def _traced(session: Session, loop: Loop, span: float) -> float:
 def _sampled(lines: HotLines | None, calls: Calls | None) -> float:
     """Return the share of the user's own Python in the steps, as samples tell it.
 
-    Stacks are sampled between epochs, too: what callbacks took there is not the steps'.
+    Stacks are sampled between epochs and in validation, too: what callbacks took there is not the steps', nor is that time.
     """
     found = lines.lines if lines is not None else ()
     ends = sum(each.share for each in found if each.role == "main" and each.function.startswith(BETWEEN_EPOCHS))
     sampled = sum(each.share for each in found if own_work(each))
-    between = calls.epoch_end_s / calls.epoch_s if calls is not None and calls.epoch_s > 0 else 0.0
+    between = calls.ends_share if calls is not None else 0.0
+    validated = calls.validation_share if calls is not None else 0.0
     left = max(0.0, between - ends)  # what callbacks called
-    return max(0.0, sampled - left) / max(FLOOR, 1 - between)
+    return max(0.0, sampled - left) / max(FLOOR, 1 - between - validated)
 
 
 def own_work(line: HotLine) -> bool:

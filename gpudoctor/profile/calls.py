@@ -31,25 +31,28 @@ def calls(session: Session, process: str) -> Calls:
     steady = epochs[1:] or epochs
     since = min((each.started_at for each in steady), default=0.0)
     inner = [each for each in phases if each.started_at >= since]
+    ends_s = [_span(each) for each in inner if each.kind == "epoch_end"]
+    stalled_s = _stall(ends_s)
     return Calls(
         groups=tuple(_group(key, members, session, process, whole) for key, members in list(groups.items())[:MOST]),
         epochs=len(epochs),
         steady_epochs=len(steady),
         epoch_s=sum(map(_span, steady)),
-        epoch_end_s=_without_a_stall([_span(each) for each in inner if each.kind == "epoch_end"]),
+        epoch_end_s=sum(ends_s) - stalled_s,
         validation_s=sum(_span(each) for each in inner if each.kind == "validation"),
+        stalled_s=stalled_s,
     )
 
 
-def _without_a_stall(ends_s: Sequence[float]) -> float:
-    """Return how long the ends of epochs took together, without one that took longer than all others by far.
+def _stall(ends_s: Sequence[float]) -> float:
+    """Return how long the one end of an epoch took that is longer than all others together by far, 0 where there is none.
 
     What comes again each epoch, or each few, is the callbacks'; what comes once is a stall (seen: 188 ms beside five of 1 ms,
     while a profiler session began).
     """
     longest = max(ends_s, default=0.0)
     others = sum(ends_s) - longest
-    return others if len(ends_s) >= FEWEST_ENDS and others < ONCE * longest else others + longest
+    return longest if len(ends_s) >= FEWEST_ENDS and others < ONCE * longest else 0.0
 
 
 def _span(phase: PhaseRecord) -> float:

@@ -19,11 +19,16 @@ class LiveLine:
         self._last: dict[tuple[str, int], tuple[float, int, float]] = {}
         self._steps_per_s, self._share = 0.0, ""
         self._gpu: Mapping[str, Any] = {}
+        self._overlap: set[tuple[str, int]] = (
+            set()
+        )  # loops whose fetches run beside compute: only windows tell their wait
 
     def hear(self, table: str, values: Mapping[str, Any]) -> None:
         """Take a row."""
         if table == "gpu_samples" and values.get("own_processes", 1):
             self._gpu = values
+        elif table == "loops" and values.get("overlaps"):
+            self._overlap.add((str(values["process"]), int(values["loop"])))
         elif table == "steps":
             self._step(values)
 
@@ -38,13 +43,14 @@ class LiveLine:
             self._steps_per_s = (now[1] - before[1]) / seconds
             share = min(1.0, max(0.0, (now[2] - before[2]) / seconds))
             # steps that fetch nothing from tf.data: what is not inside of TensorFlow's calls is the loop's own Python
-            self._share = f"host {100 * (1 - share):.0f} %" if called else f"input {100 * share:.0f} %"
+            told = f"host {100 * (1 - share):.0f} %" if called else f"input {100 * share:.0f} %"
+            self._share = "" if key in self._overlap else told
 
     def show(self) -> None:
         """Show the line."""
         if self._terminal is None or not self._steps_per_s:
             return
-        words = [f"{self._steps_per_s:.1f} steps/s", self._share]
+        words = [f"{self._steps_per_s:.1f} steps/s", *([self._share] if self._share else [])]
         if "gpu_percent" in self._gpu:
             words.append(f"GPU {self._gpu['gpu_percent']} %")
         if "memory_used_bytes" in self._gpu and "memory_total_bytes" in self._gpu:

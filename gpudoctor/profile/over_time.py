@@ -1,49 +1,65 @@
-"""GPUs, host and memories while the steady steps ran: means over that time, not over start-up and shut-down."""
+"""GPUs, host and memories while the steady steps ran: means over that time, not over start-up, validation and shut-down.
+
+What is held against the steps' own shares (processor time, a GPU's use) has to be of the same time: a validation that keeps the
+GPU busy would hide that the steps starve.
+"""
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Iterable, Sequence
+from typing import TypeVar
 
 from gpudoctor.knowledge import clock_events
 from gpudoctor.model.missing import Maybe, Missing, either
 from gpudoctor.model.run import GpuOverTime, MachineOverTime
 from gpudoctor.model.session import GpuSample, HostSample, MemorySample, Session
 from gpudoctor.model.trends import Memory, MemorySlope
+from gpudoctor.profile.spans import Span, common, length, merged
 from gpudoctor.profile.steps import Loop
 
 UNTOLD = Missing("not sampled")
+Sampled = TypeVar("Sampled", GpuSample, HostSample)
 FEWEST_POINTS = 5  # policy: a line through fewer readings says nothing about growth
 
 
 def machine_over_time(session: Session, loop: Loop) -> MachineOverTime | Missing:
     """Return what the parent sampled once a second."""
     start, end = loop.steady[0].start, loop.steady[-1].end
-    gpus = [each for each in session.gpu_samples if start <= each.at <= end] or list(session.gpu_samples)
+    spans = merged([(each.start, each.end) for each in loop.steady])
+    gpus = _while(spans, session.gpu_samples)
     hosts = [each for each in session.host_samples if start <= each.at <= end] or list(session.host_samples)
     if not gpus and not hosts:
         return Missing("the machine was not sampled while steps ran")
     steps = sum(each.steps for each in loop.steady)
-    span = end - start
+    span = length(spans)
     last = hosts[-1] if hosts else HostSample(at=0.0)
     return MachineOverTime(
         gpus=tuple(_gpu(index, [each for each in gpus if each.gpu == index], steps, span) for index in _indices(gpus)),
         nvml_status=either(session.nvml_status, "unknown"),
         cores=last.cores,
         quota_cores=last.quota_cores,
-        cores_used=_rate(hosts, lambda each: each.command_cpu_s),
+        cores_used=_rate(hosts, spans, lambda each: each.command_cpu_s),
         usable_cores=last.usable_cores,
-        free_cores=_free_cores(hosts),
-        stopped_share=_rate(hosts, lambda each: each.throttled_s),
-        io_wait_share=_mean(_percent(each.io_wait_percent) for each in hosts),
-        read_bytes_per_s=_rate(hosts, lambda each: each.command_read_bytes),
+        free_cores=_free_cores(hosts, spans),
+        stopped_share=_rate(hosts, spans, lambda each: each.throttled_s),
+        io_wait_share=_mean(_percent(each.io_wait_percent) for each in _while(spans, hosts)),
+        read_bytes_per_s=_rate(hosts, spans, lambda each: each.command_read_bytes),
         memory_total_bytes=last.memory_total_bytes,
     )
 
 
-def _free_cores(hosts: Sequence[HostSample]) -> Maybe[float]:
+def _while(spans: Sequence[Span], samples: Sequence[Sampled]) -> list[Sampled]:
+    """Return the samples taken in these times; those up to their end, or all, where a run is too short for any."""
+    inside = [each for each in samples if any(start <= each.at <= end for start, end in spans)]
+    between = [each for each in samples if spans[0][0] <= each.at <= spans[-1][1]]
+    return inside or between or list(samples)
+
+
+def _free_cores(hosts: Sequence[HostSample], spans: Sequence[Span]) -> Maybe[float]:
     """Return the cores that nobody else used; the command's own time is in the host's busy time and counts as free."""
-    busy = _mean(_percent(each.cpu_percent) for each in hosts)
-    own = _rate(hosts, lambda each: each.command_cpu_s)
+    busy = _mean(_percent(each.cpu_percent) for each in _while(spans, hosts))
+    own = _rate(hosts, spans, lambda each: each.command_cpu_s)
     cores = hosts[-1].cores if hosts else UNTOLD
     if isinstance(busy, Missing) or isinstance(own, Missing) or isinstance(cores, Missing):
         return UNTOLD
@@ -64,12 +80,23 @@ def _mean(values: Iterable[Maybe[float] | Maybe[int]]) -> Maybe[float]:
     return sum(known) / len(known) if known else UNTOLD
 
 
-def _rate(samples: Sequence[HostSample], read: Callable[[HostSample], Maybe[float] | Maybe[int]]) -> Maybe[float]:
-    """Return the growth of a sum per second."""
+def _rate(
+    samples: Sequence[HostSample],
+    spans: Sequence[Span],
+    read: Callable[[HostSample], Maybe[float] | Maybe[int]],
+) -> Maybe[float]:
+    """Return the growth of a sum per second in these times; of a second that lies half in them half of its growth."""
     points = [(each.at, value) for each in samples if not isinstance(value := read(each), Missing)]
     if len(points) < 2 or points[-1][0] <= points[0][0]:
         return UNTOLD
-    return max(0.0, (points[-1][1] - points[0][1]) / (points[-1][0] - points[0][0]))
+    seconds = growth = 0.0
+    for (since, before), (until, after) in itertools.pairwise(points):
+        inside = length(common([(since, until)], spans))
+        seconds += inside
+        growth += inside * (after - before) / (until - since) if until > since else 0.0
+    if seconds <= 0:
+        return max(0.0, (points[-1][1] - points[0][1]) / (points[-1][0] - points[0][0]))
+    return max(0.0, growth / seconds)
 
 
 def _gpu(index: int, samples: Sequence[GpuSample], steps: int, span: float) -> GpuOverTime:

@@ -59,8 +59,14 @@ def _explain(
     """Lay calls beside nodes: down to where inputs come together, then each input by itself."""
     calls, parts = _calls(starts, sites), list[Part]()
     fork = next((each for each in nodes if base_name(each.name) in FORKS), None)
+    named = METHODS[base_name(fork.name)] if fork is not None else ()
     forking = next((each for each in calls if each.method in FORKING), None)
-    if fork is not None and forking is not None and (parts := _paired(fork, nodes, forking.inputs)):
+    if (
+        fork is not None
+        and forking is not None
+        and forking.method in named
+        and (parts := _paired(fork, nodes, forking.inputs))
+    ):
         below = {each.node for each in _below(fork, nodes)}
         nodes = [each for each in nodes if each.node not in below]
         calls = _calls(starts, sites, last=forking)

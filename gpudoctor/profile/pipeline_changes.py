@@ -14,7 +14,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from gpudoctor.knowledge.shared_cores import RELIEF_SHARE, left_of
+from gpudoctor.knowledge.shared_cores import left_of, relief_s
 from gpudoctor.model.missing import Maybe, Missing, either
 from gpudoctor.model.record import dataclass
 from gpudoctor.model.run import (
@@ -132,7 +132,8 @@ def _relieved_s(found: Pipeline, lines: HotLines | None, least_s: float) -> floa
     if lines is not None and lines.total("pipeline", *AT_WORK) < lines.total("pipeline", *AT_REST):
         return least_s
     plain = lines is not None and lines.total("pipeline", "python") > lines.total("pipeline", "numpy")
-    return left_of(least_s, math.inf if plain else RELIEF_SHARE * slowest.batch_s)
+    calls = max(1.0, slowest.visits)
+    return left_of(least_s, math.inf if plain else relief_s(calls, slowest.batch_s / calls))
 
 
 def _wait(times: StepTimes) -> Maybe[float]:
@@ -239,5 +240,5 @@ def _needless(
         base_name(each.name) == "ParallelMap" and each.tunable and each.made_by == "user" for each in found.stages
     ):
         yield Needless(what="num_parallel_calls", why="TF made the map parallel")
-    if settings is not None and not settings.number("gpus"):
+    if settings is not None and settings.get("gpus") == 0:
         yield Needless(what="mixed precision", why="no GPU at work")

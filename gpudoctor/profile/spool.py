@@ -16,8 +16,8 @@ from typing import Any
 from gpudoctor import codec
 
 OWNER = "owner"
-TRACE = ".xplane.pb"  # agent/windows.py
-CHUNK = 1 << 24  # an agent's file is closed at 4 MiB (agent/spool.py)
+TRACE = ".xplane.pb"  # agent/window_recording.py
+CHUNK = 1 << 24  # an agent's file is closed at 4 MiB (agent/core.py)
 
 
 class Spool:

@@ -7,6 +7,7 @@ run of a minute they are half of it.
 from __future__ import annotations
 
 import itertools
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
@@ -14,6 +15,7 @@ from gpudoctor.model.missing import Missing
 from gpudoctor.model.record import dataclass
 from gpudoctor.model.run import UNFETCHED
 from gpudoctor.model.session import LoopRecord, PhaseRecord, Session, StepPartRecord, StepSample
+from gpudoctor.profile.spans import merged
 
 TRAINING = frozenset({"fit", "train_on_batch", "loop"})
 READ_LATE_S = 0.02  # a border's sample is taken within this time behind the border (measured: under 1 ms without load)
@@ -186,13 +188,13 @@ def _stretches(counters: Counters, phases: Sequence[tuple[float, float]], record
     if not phases:
         yield from _own(counters, record)
         return
+    times = [each[0] for each in counters]  # in order: a day holds many readings, and many epochs
     for start, end in phases:
-        inside = [each for each in counters if start + READ_LATE_S < each[0] < end]
-        before = [each for each in counters if each[0] <= start + READ_LATE_S]
-        after = [each for each in counters if end <= each[0] <= end + READ_LATE_S]
-        points = [(start, *(before[-1][1:4] if before else (0.0, 0.0, 0.0))), *(each[:4] for each in inside)]
-        if after:
-            points.append((end, *after[0][1:4]))
+        first, last = bisect_right(times, start + READ_LATE_S), bisect_left(times, end)
+        points = [(start, *(counters[first - 1][1:4] if first else (0.0, 0.0, 0.0)))]
+        points += [each[:4] for each in counters[first:last]]
+        if last < len(times) and times[last] <= end + READ_LATE_S:
+            points.append((end, *counters[last][1:4]))
         yield from _between(points)
 
 
@@ -269,18 +271,13 @@ def _behind(traces: Sequence[tuple[float, float]], stretch: Stretch) -> Stretch:
 
 def tracing_times(session: Session, process: str) -> list[tuple[float, float]]:
     """Return when functions were traced, as times that do not overlap: a tracing holds those nested in it."""
-    spans = sorted(
-        (each.at - each.duration_s, each.at)
-        for each in session.traces
-        if each.process == process and each.kind == "function"
+    return merged(
+        [
+            (each.at - each.duration_s, each.at)
+            for each in session.traces
+            if each.process == process and each.kind == "function"
+        ]
     )
-    merged: list[tuple[float, float]] = []
-    for start, end in spans:
-        if merged and start <= merged[-1][1]:
-            merged[-1] = (merged[-1][0], max(end, merged[-1][1]))
-        else:
-            merged.append((start, end))
-    return merged
 
 
 def overlap(spans: Sequence[tuple[float, float]], start: float, end: float) -> float:

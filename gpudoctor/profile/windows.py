@@ -17,7 +17,8 @@ from gpudoctor.model.session import Session
 from gpudoctor.profile.breakdown import WindowShare
 from gpudoctor.profile.record import read_trace
 from gpudoctor.profile.seen_pipeline import seen_pipeline
-from gpudoctor.profile.xplane import Plane, Span, planes
+from gpudoctor.profile.spans import Span, common, length, merged
+from gpudoctor.profile.xplane import Plane, planes
 
 MARKERS = frozenset({"train", "gpudoctor_step"})  # XProf's step marker, as Keras and the TensorFlow guide name it
 PART = "gpudoctor_part"  # a call of TensorFlow's beside that of the step
@@ -53,7 +54,7 @@ def window_share(data: bytes) -> WindowShare | None:
     except ValueError:
         return None
     steps, count = _steps(seen)
-    total = _length(steps)
+    total = length(steps)
     if not count or total <= 0:
         return None
     device = _device(seen)
@@ -61,8 +62,8 @@ def window_share(data: bytes) -> WindowShare | None:
     waits = _waits(seen)
     fetched: Maybe[float] = Missing("nothing is fetched from tf.data in the window")
     starved = common(waits, steps)
-    waiting = _length(starved) - _length(common(starved, at_work))
-    share: Maybe[float] = Missing("no device plane") if device is None else _length(common(at_work, steps)) / total
+    waiting = length(starved) - length(common(starved, at_work))
+    share: Maybe[float] = Missing("no device plane") if device is None else length(common(at_work, steps)) / total
     return WindowShare(
         steps=count,
         step_s=total / count,
@@ -80,7 +81,7 @@ def _outside(seen: Sequence[Plane]) -> Maybe[float]:
         return Missing("no call is marked in the window")
     whole = [(starts[0], starts[-1])]
     inside = merged([*_of(seen, "marker"), *_of(seen, "part"), *_of(seen, "call")])
-    return 1 - _length(common(inside, whole)) / _length(whole)
+    return 1 - length(common(inside, whole)) / length(whole)
 
 
 def _steps(seen: Sequence[Plane]) -> tuple[list[Span], int]:
@@ -132,33 +133,3 @@ def _is_fetch(name: str) -> bool:
 def _device(seen: Sequence[Plane]) -> list[Span] | None:
     """Return all spans of GPU planes; None where there is no such plane, or an empty one: its counters are closed."""
     return _of(seen, "device") or None
-
-
-def merged(spans: Sequence[Span]) -> list[Span]:
-    """Return the spans without overlaps, in order."""
-    result: list[Span] = []
-    for start, end in sorted(spans):
-        if result and start <= result[-1][1]:
-            result[-1] = (result[-1][0], max(end, result[-1][1]))
-        else:
-            result.append((start, end))
-    return result
-
-
-def common(first: Sequence[Span], second: Sequence[Span]) -> list[Span]:
-    """Return where two lists of merged spans overlap."""
-    result: list[Span] = []
-    at = other = 0
-    while at < len(first) and other < len(second):
-        start, end = max(first[at][0], second[other][0]), min(first[at][1], second[other][1])
-        if start < end:
-            result.append((start, end))
-        if first[at][1] < second[other][1]:
-            at += 1
-        else:
-            other += 1
-    return result
-
-
-def _length(spans: Sequence[Span]) -> float:
-    return sum(end - start for start, end in spans)

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 
 from gpudoctor.model.record import dataclass
+from gpudoctor.profile.spans import Span
 
 VARINT, FIXED64, BYTES, FIXED32 = 0, 1, 2, 5  # protobuf's wire types
 PLANES, PLANE_NAME, PLANE_LINES, PLANE_EVENTS = 1, 2, 3, 4  # XSpace.planes; XPlane.name, lines, event_metadata
@@ -21,7 +22,6 @@ MAP_VALUE, KIND_ID, KIND_NAME = 2, 1, 2  # map entry; XEventMetadata.id, name; X
 PICO = 1e-12
 NANO = 1e-9
 
-Span = tuple[float, float]
 Sort = Callable[[str, str, str], str]  # names of plane, line (a thread) and event -> kind, "" for what is not wanted
 
 

@@ -5,17 +5,20 @@ The judgement is the one of `gpudoctor report`, whole run and all checks: two do
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
 from gpudoctor import __version__
 from gpudoctor.diagnose.registry import Registry
 from gpudoctor.diagnose.run_report import report_of_run
+from gpudoctor.model.missing import either
 from gpudoctor.model.report import Report
+from gpudoctor.model.run import StepTimes
 from gpudoctor.model.session import Session
 from gpudoctor.profile.breakdown import WindowShare
 from gpudoctor.profile.outcome import remarks
-from gpudoctor.profile.steps import main_loop
+from gpudoctor.profile.steps import Loop, Stretch, main_loop
 from gpudoctor.profile.windows import window_shares
 from gpudoctor.redaction import Rewrite
 from gpudoctor.tui.history import SPANS_S
@@ -62,7 +65,7 @@ class Story:
         span_s = min(span_s, self.span_s)  # a young run fills the plot
         shares = run.steps.shares if run is not None and run.steps is not None else None
         columns = time_line(
-            () if loop is None else loop.stretches,
+            () if loop is None else _with_known_waits(loop, None if run is None else run.steps),
             session.gpu_samples,
             shares,
             until_s=at_s,
@@ -106,3 +109,11 @@ class Story:
 def _epoch(session: Session) -> int:
     """Return the number of the epoch that runs or ran last, from 1; 0 without one."""
     return max((each.number + 1 for each in session.phases if each.kind == "epoch"), default=0)
+
+
+def _with_known_waits(loop: Loop, steps: StepTimes | None) -> Sequence[Stretch]:
+    """Return the stretches; where fetches run beside compute, their stamps say nothing, and each waits as the windows say."""
+    if not loop.record.overlaps and (steps is None or steps.steps_per_execution == 1):
+        return loop.stretches
+    share = 0.0 if steps is None else either(steps.shares.input, 0.0)
+    return [replace(each, wait_s=share * each.span_s) for each in loop.stretches]

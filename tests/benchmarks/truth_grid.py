@@ -184,7 +184,7 @@ def chosen(only: str, part: str) -> Iterator[tuple[str, str, float, float]]:
 
 
 def main() -> int:
-    """Print the table; 1 where a point lies outside of the bar."""
+    """Print the table; 1 where a point lies outside of the bar, or none was asked for."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--python", default=sys.executable, help="a Python that has TensorFlow")
     parser.add_argument("--only", default="")
@@ -201,7 +201,7 @@ def main() -> int:
         f"{right} of {len(points)} within {WITHIN:.0%}, below 5 ms a step {WITHIN_FAST:.0%}, of the truth from least to most; "
         f"{near} of them of the most, too\n"
     )
-    return 0 if right == len(points) else 1
+    return 0 if points and right == len(points) else 1
 
 
 if __name__ == "__main__":

@@ -10,10 +10,10 @@ from gpudoctor.model.finding import Severity
 from gpudoctor.model.missing import Missing
 from gpudoctor.model.phases import Tracing, Tracings
 from gpudoctor.model.report import Outcome
-from gpudoctor.model.run import StepPart
+from gpudoctor.model.run import HotLines, StepPart
 from gpudoctor.testing import judge
 from gpudoctor_checks.compute.bound_by_compute import healthy
-from tests.checks.runs import case, make_settings, make_steps, ran
+from tests.checks.runs import case, make_line, make_machine_over_time, make_pipeline, make_settings, make_steps, ran
 
 CASE = case("GD622", {"steps": make_steps(waits=0.02)}, {"steps": make_steps(waits=0.02, host=0.4)}, "steps")
 
@@ -27,6 +27,19 @@ def test_a_gpu_that_was_not_seen_at_work_is_not_called_busy() -> None:
     steps = make_steps(gpu=True)
     unseen = replace(steps, device_plane="closed", shares=replace(steps.shares, device=Missing("closed")))
     assert judge(healthy, ran(steps=unseen)).findings == ()
+
+
+def test_steps_that_wait_for_python_of_the_input_are_not_called_bound_by_compute() -> None:
+    lines = HotLines(lines=(make_line(0.7, role="pipeline", activity="python", leaf="split"),), sampled_s=3.0)
+    beside = {
+        "steps": make_steps(waits=0.02),
+        "pipeline": make_pipeline(python="sequence", batch_s=0.014),
+        "hot_lines": lines,
+    }
+    waiting = make_machine_over_time(cores_used=1.0, free_cores=4.0)
+    assert judge(healthy, ran(**beside, machine=waiting)).findings == ()
+    at_work = make_machine_over_time(cores_used=1.7, free_cores=4.0)
+    assert judge(healthy, ran(**beside, machine=at_work)).findings != ()
 
 
 OWN = make_steps(label="loop", kind="eager")

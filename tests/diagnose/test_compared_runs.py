@@ -15,13 +15,13 @@ from tests.profile.timelines import recorded
 BEFORE = report_of_run(recorded("serial-map"), registry.load().checks)
 
 
-def taking(factor: float) -> Report:
+def taking(factor: float, label: str = "fit") -> Report:
     """Return the same run with each step so many times as long."""
     run = BEFORE.snapshot.run
     assert run is not None
     assert run.steps is not None
     assert not isinstance(run.steps.step_s, Missing)
-    steps = replace(run.steps, step_s=run.steps.step_s * factor)
+    steps = replace(run.steps, step_s=run.steps.step_s * factor, label=label)
     return replace(BEFORE, snapshot=replace(BEFORE.snapshot, run=replace(run, steps=steps)))
 
 
@@ -48,3 +48,10 @@ def test_a_run_against_a_machine_without_one_has_no_step_to_compare() -> None:
     assert compared.step is None
     assert not compared.comparable
     assert compared.why_not.startswith("the second holds no trial")
+
+
+def test_a_run_that_never_came_to_train_is_not_told_as_a_faster_one() -> None:
+    compared = compare(BEFORE, taking(0.25, label="evaluate"))
+    assert compared.step is None
+    assert not compared.paces
+    assert "no loop of the same kind" in compared.why_not

@@ -86,7 +86,7 @@ def test_nothing_is_said_where_something_else_makes_the_wait_or_a_batch_could_no
 def test_without_a_gpu_the_step_is_relieved_of_the_calls_too_but_not_of_all_it_does() -> None:
     found = change(BATCH, MAP, SOURCE, on_cpu=True)
     assert found is not None
-    assert found.high == pytest.approx(STEP_S / (LEAST_S / 3))
+    assert found.high == pytest.approx(STEP_S / (LEAST_S / 4))
 
 
 def test_costs_that_windows_tell_hold_the_passage_already() -> None:

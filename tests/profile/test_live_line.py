@@ -17,6 +17,16 @@ class Screen:
         self.line = line
 
 
+def test_where_fetches_run_beside_compute_no_wait_is_told() -> None:
+    screen = Screen()
+    line = LiveLine(screen)  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]  # what it shows on
+    line.hear("loops", {"process": "7-1", "loop": 0, "overlaps": 1})
+    for at in (1.0, 2.0):
+        line.hear("steps", {"process": "7-1", "loop": 0, "at": at, "count": 50 * at, "wait_s": 0.9 * at})
+    line.show()
+    assert screen.line == "gpudoctor: 50.0 steps/s"
+
+
 @pytest.mark.parametrize(
     ("spent", "words"),
     [

@@ -16,7 +16,7 @@ from gpudoctor.profile.pipeline_changes import with_changes
 from gpudoctor.profile.timeline import analyse
 from tests.checks.runs import make_pipeline, make_settings, make_steps
 from tests.profile.test_timeline import two_epochs
-from tests.profile.timelines import START
+from tests.profile.timelines import START, loop, phase, readings, session
 
 COST_S = 0.018  # of the serial map, in steps of 20 ms that wait for 16 of them
 
@@ -88,6 +88,26 @@ def test_free_cores_are_all_but_those_of_other_processes() -> None:
     assert (pinned.usable_cores, pinned.free_cores) == (1, 1)
 
 
+def test_cores_used_are_those_of_the_steps_and_not_of_validation_between_them() -> None:
+    """Steady steps in the sixth second and from the ninth on; in the two between, validation uses four cores."""
+    recording = session(
+        loop(),
+        steps=readings((5.0, 40, 0.0), (6.0, 80, 0.0), (9.0, 80, 0.0), (10.0, 120, 0.0)),
+        phases=(
+            phase(1, "fit", 0.0, 10.0),
+            phase(2, "epoch", 0.0, 5.0),
+            phase(3, "epoch", 5.0, 8.0),
+            phase(4, "validation", 6.0, 8.0),
+            phase(5, "epoch", 9.0, 10.0),
+        ),
+    )
+    used = ((5.0, 10.0), (6.0, 11.0), (7.0, 15.0), (8.0, 19.0), (9.0, 19.0), (10.0, 20.0))
+    rows = tuple(sample(at, cpu_s, 50.0) for at, cpu_s in used)
+    machine = analyse(replace(recording, host_samples=rows), (), lambda _file, _line: "").machine
+    assert machine is not None
+    assert machine.cores_used == pytest.approx(1.0, abs=0.01)
+
+
 def test_without_the_hosts_load_free_cores_are_unknown() -> None:
     rows = (HostSample(at=START + 5.1, cores=4), HostSample(at=START + 5.6, cores=4))
     assert isinstance(over_time(*rows).free_cores, Missing)
@@ -119,6 +139,6 @@ def perfect(activity: str, *, gpus: int = 0) -> float:
 def test_without_python_beside_it_on_the_same_cores_the_step_itself_may_become_shorter() -> None:
     rest_s = 0.020 * 0.8
     assert perfect("wait") == pytest.approx(0.020 / rest_s)
-    assert perfect("numpy") == pytest.approx(0.020 / (rest_s - 0.2 * COST_S))
-    assert perfect("python") == pytest.approx(0.020 / (rest_s / 3))
+    assert perfect("numpy") == pytest.approx(0.020 / (rest_s - 0.25 * COST_S))
+    assert perfect("python") == pytest.approx(0.020 / (rest_s / 4))
     assert perfect("python", gpus=1) == pytest.approx(0.020 / rest_s)

@@ -135,6 +135,19 @@ def test_a_busy_gpu_outranks_the_wait() -> None:
     assert near(steps_of(with_gpu(97)).shares.input, 0.03)
 
 
+def test_what_another_ones_gpu_does_is_no_work_of_these_steps() -> None:
+    """A starved run on GPU 0 is starved, however busy somebody else's GPU 1 is."""
+    recording = with_gpu(40)
+    theirs = tuple(replace(each, gpu=1, gpu_percent=100, own_processes=0) for each in recording.gpu_samples)
+    both = steps_of(replace(recording, gpu_samples=(*recording.gpu_samples, *theirs)))
+    assert near(both.shares.input, 0.2)
+    assert near(both.shares.device, 0.4)
+    shared = tuple(replace(each, gpu_percent=97, foreign_processes=1) for each in recording.gpu_samples)
+    beside = steps_of(replace(recording, gpu_samples=shared)).shares
+    assert near(beside.input, 0.2)
+    assert isinstance(beside.device, Missing)
+
+
 def test_a_device_plane_outranks_the_stamps() -> None:
     times = steps_of(
         with_gpu(40), WindowShare(steps=10, step_s=0.025, input_share=0.11, device_plane=True, device_share=0.8)

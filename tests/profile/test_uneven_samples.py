@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections import deque
 from collections.abc import Iterator
@@ -70,3 +71,29 @@ def test_a_change_of_the_users_during_a_burst_stays(monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(sampler, "pause_s", pause)
     sampler.burst(0.02)
     assert sys.getswitchinterval() == 0.003
+
+
+@pytest.mark.usefixtures("switching")
+def test_a_child_that_is_forked_during_a_burst_has_the_users_interval(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(core.process, "off", False)
+    monkeypatch.setattr(core.process, "queue", deque[Any]())
+    sys.setswitchinterval(0.004)
+    seen: list[float] = []
+
+    def forked() -> float:
+        """Fork in the middle of the burst, and tell what the child finds behind what the agent does there."""
+        reading, writing = os.pipe()
+        child = os.fork()
+        if child == 0:
+            sampler._begin_anew()  # pyright: ignore[reportPrivateUsage]  # what core calls in a child
+            os.write(writing, str(sys.getswitchinterval()).encode())
+            os._exit(0)
+        os.waitpid(child, 0)
+        seen.append(float(os.read(reading, 100)))
+        return 0.005
+
+    monkeypatch.setattr(sampler, "pause_s", forked)
+    sampler.burst(0.01)
+    assert seen
+    assert set(seen) == {0.004}
+    assert sys.getswitchinterval() == 0.004

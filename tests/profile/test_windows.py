@@ -6,7 +6,8 @@ import pytest
 
 from gpudoctor.model.missing import Missing
 from gpudoctor.profile.breakdown import WindowShare
-from gpudoctor.profile.windows import common, merged, window_share
+from gpudoctor.profile.spans import common, merged
+from gpudoctor.profile.windows import window_share
 
 FETCH, TRAIN, KERNEL = "IteratorGetNextOp::DoCompute", "train", "volta_sgemm_128x64"
 Events = tuple[tuple[str, float, float], ...]  # name, start and duration in ms

@@ -2,7 +2,8 @@
 
 What it does
     Says so where steps wait neither for data nor for Python, nothing is traced again, and TensorFlow works for most of the
-    step; on a GPU only where the device itself was seen at work. Silent where steps, or parts of them, run without a graph.
+    step; on a GPU only where the device itself was seen at work. Silent where steps, or parts of them, run without a graph,
+    or where they wait for Python of the input (GD515).
 
 Why it matters
     It is the healthy case: no setting of the input pipeline or the loop will help. What is left is less arithmetic for each
@@ -17,8 +18,22 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from gpudoctor.sdk import Finding, Inconclusive, Missing, Settings, Severity, StepTimes, Tracings, Trial, check
+from gpudoctor.sdk import (
+    Finding,
+    HotLines,
+    Inconclusive,
+    MachineOverTime,
+    Missing,
+    Pipeline,
+    Settings,
+    Severity,
+    StepTimes,
+    Tracings,
+    Trial,
+    check,
+)
 from gpudoctor_checks.recorded import loop_without_graph, outside_graph, percent, place, weigh_run
+from gpudoctor_checks.turns import takes_turns
 
 SURE = 0.85
 MOST = 0.8  # policy: what is left for everything else is then XProf's class "moderately" or less
@@ -35,7 +50,13 @@ EAGER = ("run_eagerly", "eager_functions")  # settings that take every graph awa
     core=False,
 )
 def healthy(
-    steps: StepTimes, tracings: Tracings | None, settings: Settings | None, baseline: Trial | None
+    steps: StepTimes,
+    tracings: Tracings | None,
+    settings: Settings | None,
+    pipeline: Pipeline | None,
+    hot_lines: HotLines | None,
+    machine: MachineOverTime | None,
+    baseline: Trial | None,
 ) -> Iterator[Finding]:
     """Tell when nothing but compute is left."""
     shares = steps.shares
@@ -44,6 +65,8 @@ def healthy(
     if steps.steps < FEWEST or steps.input_class != "not" or shares.compute < MOST:
         return
     if steps.device_plane != "no device" and (isinstance(shares.device, Missing) or shares.device < MOST):
+        return
+    if takes_turns(steps, pipeline, hot_lines, machine):
         return
     eager = loop_without_graph(steps, tracings)
     if eager or outside_graph(steps) or (settings is not None and any(settings.on(each) for each in EAGER)):

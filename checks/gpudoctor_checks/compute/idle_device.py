@@ -27,6 +27,7 @@ from gpudoctor.sdk import (
     HotLines,
     Inconclusive,
     Limits,
+    MachineOverTime,
     Missing,
     Pipeline,
     Settings,
@@ -38,6 +39,7 @@ from gpudoctor.sdk import (
 )
 from gpudoctor_checks.compute.several_steps import several_steps, source_of
 from gpudoctor_checks.recorded import at, known_share, on_gpu, percent, place, weigh_run
+from gpudoctor_checks.turns import takes_turns
 
 SURE = 0.7
 IDLE = Threshold(
@@ -68,6 +70,7 @@ def overhead(
     settings: Settings | None,
     pipeline: Pipeline | None,
     hot_lines: HotLines | None,
+    machine: MachineOverTime | None,
     limits: Limits,
     baseline: Trial | None,
 ) -> Iterator[Finding]:
@@ -77,6 +80,10 @@ def overhead(
     if steps.steps < FEWEST or steps.steps_per_execution > 1 or known_share(steps.shares.host) >= HIGHLY:
         return
     gpu = on_gpu(settings)
+    if gpu and isinstance(steps.shares.input, Missing):
+        raise Inconclusive(f"whether the steps wait for data is unknown: {steps.shares.input.reason}")
+    if takes_turns(steps, pipeline, hot_lines, machine):
+        return
     device = steps.shares.device
     starved = known_share(steps.shares.input) >= HIGHLY
     if gpu and (isinstance(device, Missing) or device >= limits.of(IDLE) or starved):

@@ -53,7 +53,8 @@ def elsewhere(
     """Tell a TensorFlow without GPU from a GPU without work."""
     if not machine.gpus or steps.steps < FEWEST:
         return
-    busiest = max((each.busy_share for each in machine.gpus if not isinstance(each.busy_share, Missing)), default=None)
+    busy = [each.busy_share for each in machine.held(settings)]
+    busiest = max((each for each in busy if not isinstance(each, Missing)), default=None)
     without = settings.get("gpus") is not None and not on_gpu(settings)
     idle = on_gpu(settings) and busiest is not None and busiest < UNUSED and known_share(steps.shares.input) < HIGHLY
     if not without and not idle:

@@ -33,7 +33,7 @@ from gpudoctor.sdk import (
     Trial,
     check,
 )
-from gpudoctor_checks.recorded import at, bound, hottest_lines, percent, place, weigh_run
+from gpudoctor_checks.recorded import at, bound, hottest_lines, known_share, percent, place, weigh_run
 
 SURE = 0.9
 MUCH = Threshold(
@@ -60,10 +60,11 @@ def stalled(
     calls: Calls, hot_lines: HotLines | None, steps: StepTimes | None, limits: Limits, baseline: Trial | None
 ) -> Iterator[Finding]:
     """Judge callbacks at the end of epochs, then those of each batch."""
-    at_end = calls.epoch_end_s / calls.epoch_s if calls.epoch_s > 0 else 0.0
+    at_end = calls.epoch_end_share
     each_s = calls.epoch_end_s / max(1, calls.steady_epochs)
     per_batch = _in_batches(hot_lines)
-    with_batches = sum(each.share for each in per_batch)
+    device = known_share(steps.shares.device) if steps is not None else 0.0
+    with_batches = min(sum(each.share for each in per_batch), 1 - device)  # what a GPU works beside costs nothing
     weight = weigh_run(SURE, baseline)
     if at_end >= limits.of(MUCH) and each_s >= LEAST_S:
         line, share = _hottest(hot_lines, "on_epoch_end"), at_end

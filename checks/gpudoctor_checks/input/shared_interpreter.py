@@ -3,7 +3,7 @@
 What it does
     Adds up what should run at the same time in a step, TensorFlow's part, the loop's own Python and the Python of the input's
     slowest stage, and takes off the processor time that the command really used, and the GPU's work. What is left waited for
-    a turn. It counts as much of it as that stage's Python can have caused: as long as it ran itself.
+    a turn: as much of it counts as that stage's Python can have caused, which is as long as it worked itself.
 
 Why it matters
     CPython runs one thread at a time. A generator, a PyDataset or a py_function that works beside the steps holds them up each
@@ -29,7 +29,6 @@ from gpudoctor.sdk import (
     MachineOverTime,
     Missing,
     Pipeline,
-    Settings,
     Severity,
     StepTimes,
     Trial,
@@ -37,12 +36,13 @@ from gpudoctor.sdk import (
 )
 from gpudoctor_checks.batch_first import batch_first, calls_of
 from gpudoctor_checks.pipeline_diffs import function_of
-from gpudoctor_checks.pipeline_fixes import pipeline_fixes
-from gpudoctor_checks.recorded import at, bound, hottest_lines, known_share, on_gpu, percent, place, weigh_run
+from gpudoctor_checks.pipeline_fixes import WORKERS, pipeline_fixes
+from gpudoctor_checks.recorded import at, bound, hottest_lines, percent, place, weigh_run
+from gpudoctor_checks.turns import HOLD, held_share, waiting_for_a_turn
 
 SURE = 0.75  # policy: told from sums of processor time, not from a trace of the lock
-MOSTLY = 0.5  # policy, as in GD511: what takes less than half of the time is not what makes it
-WORK, REST = ("numpy", "python", "tensorflow", "other"), ("wait", "io")  # activities of sampled lines
+MOSTLY = 0.5  # policy: Python that works for less than half of each step is a note
+CHANGES = ("tf_ops", "cache", *WORKERS)  # that leave less Python beside the steps
 
 
 @check(
@@ -58,20 +58,19 @@ def sharing(
     pipeline: Pipeline,
     hot_lines: HotLines,
     machine: MachineOverTime,
-    settings: Settings | None,
     baseline: Trial | None,
 ) -> Iterator[Finding]:
     """Judge runs that hardly wait for data, whose input works in Python all the same."""
     slowest = pipeline.slowest
-    if steps.input_class == "highly" or slowest is None or not slowest.python or isinstance(steps.step_s, Missing):
+    held = held_share(steps, pipeline, hot_lines)
+    if slowest is None or held < HIGHLY or steps.input_class == "highly":
         return
-    if hot_lines.total("pipeline", *WORK) <= hot_lines.total("pipeline", *REST):
-        return
-    held = min(1.0, slowest.batch_s / steps.step_s)
-    waits = min(held, _waits(steps, machine, held, gpu=on_gpu(settings)))
+    waits = waiting_for_a_turn(steps, held, machine)
+    if isinstance(waits, Missing):
+        raise Inconclusive(waits.reason)
     if waits < HIGHLY:
         return
-    lines = hot_lines.hottest("pipeline", *WORK)
+    lines = hot_lines.hottest("pipeline", *HOLD)
     calls = calls_of(pipeline, hot_lines, steps)
     once = batch_first(slowest, calls, steps) if calls is not None and calls.dear else ()
     weight = weigh_run(SURE, baseline, steps if steps.methods else None)
@@ -83,29 +82,17 @@ def sharing(
         evidence=(
             *percent("waiting for a turn", waits, "processor time against threads at work"),
             Evidence(
-                label="the input's Python", value=round(held, 3), unit="share of a step", source="tf.data's model"
+                label="the input's Python",
+                value=round(held, 3),
+                unit="share of a step",
+                source="tf.data's model, sampled stacks",
             ),
             *hottest_lines(lines),
         ),
         location=place(lines[0].file, lines[0].line, lines[0].snippet),
-        fixes=(*once, *pipeline_fixes(pipeline)) or (_faster(waits),),
+        fixes=(*once, *pipeline_fixes(pipeline, *CHANGES)) or (_faster(waits),),
         share=waits,
     )
-
-
-def _waits(steps: StepTimes, machine: MachineOverTime, held: float, *, gpu: bool) -> float:
-    """Return the share of a step in which a thread that had work did none. Raises Inconclusive.
-
-    Cores that others took are no wait for the interpreter: no more can be at work than were left.
-    """
-    if isinstance(machine.cores_used, Missing):
-        raise Inconclusive(f"the processor time is unknown: {machine.cores_used.reason}")
-    device = steps.shares.device
-    if gpu and isinstance(device, Missing):
-        raise Inconclusive(f"how long the GPU works in a step is unknown: {device.reason}")
-    wanted = known_share(steps.shares.compute) + known_share(steps.shares.host) + held
-    free = wanted if isinstance(machine.free_cores, Missing) else machine.free_cores
-    return min(wanted, free) - machine.cores_used - known_share(device)
 
 
 def _faster(waits: float) -> Fix:

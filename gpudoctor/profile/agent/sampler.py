@@ -38,6 +38,8 @@ class Sums:
         self.lines: dict[Key, list[float]] = {}
         self.started = False
         self.pauses = 0
+        self.lowered = 0.0
+        self.interval = 0.0  # the user's own, while a burst has lowered it
 
 
 sums = Sums()
@@ -73,9 +75,10 @@ def burst(length: float) -> None:
     samples, begun = 0, time.perf_counter()
     latest = begun + 4 * length
     last, at = begun, time.time()
+    sums.interval = interval
     if interval > SWITCH_S:
         sys.setswitchinterval(SWITCH_S)
-    lowered = sys.getswitchinterval()  # not what was set: it is kept in whole microseconds
+    sums.lowered = sys.getswitchinterval()  # not what was set: it is kept in whole microseconds
     try:
         while last - begun < length and last < latest and not core.process.off:
             if threads.stopped(pause_s()):
@@ -89,9 +92,21 @@ def burst(length: float) -> None:
                     _weigh(frame, now - last, loops=ident in tables.tables.threads)
             last, samples = now, samples + 1
     finally:
-        if sys.getswitchinterval() == lowered:  # the user's own change stays
-            sys.setswitchinterval(interval + ROUNDED_S)
+        _restore()
     core.emit("bursts", at=at, duration_s=last - begun, samples=samples, switch_interval_s=min(interval, SWITCH_S))
+
+
+def _restore() -> None:
+    """Give the user's interval back; their own change of it stays."""
+    if sums.lowered and sys.getswitchinterval() == sums.lowered:
+        sys.setswitchinterval(sums.interval + ROUNDED_S)
+    sums.lowered = 0.0
+
+
+def _begin_anew() -> None:
+    """Begin in a forked child, which has the burst's interval but not its thread."""
+    _restore()
+    sums.__dict__.update(Sums().__dict__)
 
 
 def pause_s() -> float:
@@ -154,4 +169,4 @@ def _tell() -> None:
 
 core.on_start.append(begin)
 core.every_beat.append(_tell)
-core.after_fork.append(lambda: sums.__dict__.update(Sums().__dict__))
+core.after_fork.append(_begin_anew)

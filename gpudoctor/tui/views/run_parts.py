@@ -133,10 +133,9 @@ def figures_line(news: RunNews, run: Run, width: int) -> Line:
     if last is not None:
         when = "now" if run.outcome == "running" else "last"
         spans += (Span(f"   {when} ", "title"), *_figure(f"{last.steps_per_s:.3g}", "steps/s"))
-        spans += (
-            *_figure(figures.duration(last.step_s), "a step"),
-            *_figure(f"{last.input / last.step_s:.0%}", "input"),
-        )
+        spans += _figure(figures.duration(last.step_s), "a step")
+        if run.steps is not None and not isinstance(run.steps.shares.input, Missing):
+            spans += _figure(f"{last.input / last.step_s:.0%}", "input")
     begun = len(spans)
     spans.append(Span("   run ", "title"))
     for figure in _gpus(run, width - width_of(tuple(spans))):

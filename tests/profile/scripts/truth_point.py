@@ -198,10 +198,10 @@ def rested_step(seconds: float, rounds: int, rest_s: float) -> float:
     model, steps = model_of(seconds, rounds, "jit"), max(48, int(ALONE_S / (rest_s + seconds)))
     model.fit(dataset("ready", 0, 8), verbose=0)
     rest = Rest(rest_s)
-    ends: list[float] = []
-    note = keras.callbacks.LambdaCallback(on_train_batch_begin=lambda *_, **__: ends.append(time.perf_counter()))
+    begins: list[float] = []
+    note = keras.callbacks.LambdaCallback(on_train_batch_begin=lambda *_, **__: begins.append(time.perf_counter()))
     model.fit(dataset("ready", 0, steps), verbose=0, callbacks=[note, rest])
-    whole = [after - before - slept for before, after, slept in zip(ends, ends[1:], rest.rested)]
+    whole = [after - before - slept for before, after, slept in zip(begins, begins[1:], rest.rested)]
     return sorted(whole)[len(whole) // 2]
 
 
@@ -322,7 +322,7 @@ def waited(loop: str, seconds: float, rounds: int, rest_s: float, before: tuple[
     return {
         "wait_share": max(0.0, gap - least) / whole,
         "least_share": max(0.0, gap - most) / whole,
-        "unsure": abs(after[0] - before[0]) / 2 / whole,
+        "unsure": max(abs(late - early) for early, late in zip(before, after)) / 2 / whole,
     }
 
 
@@ -350,6 +350,7 @@ def measured(given: argparse.Namespace, recorder: Any) -> dict[str, Any]:
         fetch, whole = fetching(fetched)
         own = 0.0 if given.input == "numpy" else (at_hand + at_hand_again) / 2
         told.update(wait_share=fetch / whole, least_share=max(0.0, fetch - own) / whole)
+        told["unsure"] = 0.0 if given.input == "numpy" else abs(at_hand_again - at_hand) / 2 / whole
     elif noted:
         told.update(waited(loop, seconds, rounds, made - compute, work))
     elif loop == "jit":
@@ -359,7 +360,7 @@ def measured(given: argparse.Namespace, recorder: Any) -> dict[str, Any]:
             for pair in ((compute, again), (at_hand, at_hand_again))
         )
         told.update(wait_share=sum(most) / 2, least_share=sum(least) / 2)
-        told["unsure"] = (abs(most[1] - most[0]) + abs(least[1] - least[0])) / 2
+        told["unsure"] = max(abs(most[1] - most[0]), abs(least[1] - least[0])) / 2
     recorder.off = False
     return told
 
