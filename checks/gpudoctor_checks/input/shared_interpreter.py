@@ -21,7 +21,6 @@ from collections.abc import Iterator
 
 from gpudoctor.sdk import (
     HIGHLY,
-    Evidence,
     Finding,
     Fix,
     HotLines,
@@ -81,12 +80,7 @@ def sharing(
         basis=weight.basis,
         evidence=(
             *percent("waiting for a turn", waits, "processor time against threads at work"),
-            Evidence(
-                label="the input's Python",
-                value=round(held, 3),
-                unit="share of a step",
-                source="tf.data's model, sampled stacks",
-            ),
+            *percent("Python of the input", held, "tf.data's model, sampled stacks"),
             *hottest_lines(lines),
         ),
         location=place(lines[0].file, lines[0].line, lines[0].snippet),
