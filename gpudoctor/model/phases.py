@@ -34,12 +34,13 @@ class Tracings:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CallGroup:
-    """Calls of fit, evaluate or predict from one line of the user's."""
+    """Calls of fit, evaluate or predict from one line of the user's, of so many `models`."""
 
     kind: PhaseKind
     file: str = ""
     line: int = 0
     calls: int = 0
+    models: int = 1
     steps: float = 0.0
     total_s: float = 0.0
     share: float = 0.0

@@ -85,6 +85,7 @@ def _group(
         file=file,
         line=line,
         calls=len(members),
+        models=len({each.subject for each in members}),
         steps=steps * len(members) / max(1, same),
         total_s=total,
         share=total / whole if whole > 0 else 0.0,

@@ -31,6 +31,12 @@ def test_five_folds_are_no_fault() -> None:
     assert judge(called, ran(calls=group("fit", 5, 40, 0.9))).findings == ()
 
 
+def test_a_search_that_fits_each_model_once_is_no_fault() -> None:
+    (each,) = group("fit", 30, 90, 0.9).groups
+    assert judge(called, ran(calls=Calls(groups=(replace(each, models=30),)))).findings == ()
+    assert judge(called, ran(calls=Calls(groups=(each,)))).findings != ()
+
+
 def test_calls_that_take_little_time_are_no_fault() -> None:
     assert judge(called, ran(calls=group("predict", 100, 100, 0.1))).findings == ()
 

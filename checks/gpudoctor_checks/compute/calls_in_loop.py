@@ -45,7 +45,9 @@ CALL_S = 0.02
 )
 def called(calls: Calls, limits: Limits, baseline: Trial | None) -> Iterator[Finding]:
     """Find the method with many short calls that took most time, from all lines together, and name the lines."""
-    short = [each for each in calls.groups if each.calls >= limits.of(MANY) and each.steps / each.calls <= FEW_STEPS]
+    own = ((each, each.calls / max(1, each.models)) for each in calls.groups)  # a search for a model makes each anew
+    many = [each for each, of_a_model in own if of_a_model >= limits.of(MANY)]
+    short = [each for each in many if each.steps / each.calls <= FEW_STEPS]
     kinds = {each.kind: [other for other in short if other.kind == each.kind] for each in short}
     lines = max(kinds.values(), key=_share, default=list[CallGroup]())
     share = _share(lines)
