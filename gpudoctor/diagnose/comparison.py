@@ -152,9 +152,8 @@ def _step(before: Report, after: Report) -> StepChange | None:
     first, second = (None if each.snapshot.run is None else each.snapshot.run.steps for each in (before, after))
     if first is None or second is None or isinstance(first.step_s, Missing) or isinstance(second.step_s, Missing):
         return None
-    if (
-        min(first.step_s, second.step_s) <= 0 or first.label != second.label
-    ):  # a fit with an evaluate, which one never left
+    alike = first.label == second.label  # not a fit with the evaluate that a run never left
+    if not alike or min(first.step_s, second.step_s) <= 0:
         return None
     return StepChange(before=first, after=second, before_s=first.step_s, after_s=second.step_s)
 

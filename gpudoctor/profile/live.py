@@ -19,9 +19,8 @@ class LiveLine:
         self._last: dict[tuple[str, int], tuple[float, int, float]] = {}
         self._steps_per_s, self._share = 0.0, ""
         self._gpu: Mapping[str, Any] = {}
-        self._overlap: set[tuple[str, int]] = (
-            set()
-        )  # loops whose fetches run beside compute: only windows tell their wait
+        # loops whose fetches run beside compute: only windows tell their wait
+        self._overlap: set[tuple[str, int]] = set()
 
     def hear(self, table: str, values: Mapping[str, Any]) -> None:
         """Take a row."""

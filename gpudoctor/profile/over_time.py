@@ -27,15 +27,14 @@ def machine_over_time(session: Session, loop: Loop) -> MachineOverTime | Missing
     """Return what the parent sampled once a second."""
     start, end = loop.steady[0].start, loop.steady[-1].end
     spans = merged([(each.start, each.end) for each in loop.steady])
-    gpus = _while(spans, session.gpu_samples)
+    gpus = [each for each in session.gpu_samples if start <= each.at <= end] or list(session.gpu_samples)
     hosts = [each for each in session.host_samples if start <= each.at <= end] or list(session.host_samples)
     if not gpus and not hosts:
         return Missing("the machine was not sampled while steps ran")
     steps = sum(each.steps for each in loop.steady)
-    span = length(spans)
     last = hosts[-1] if hosts else HostSample(at=0.0)
     return MachineOverTime(
-        gpus=tuple(_gpu(index, [each for each in gpus if each.gpu == index], steps, span) for index in _indices(gpus)),
+        gpus=tuple(_gpu([each for each in gpus if each.gpu == index], spans, steps) for index in _indices(gpus)),
         nvml_status=either(session.nvml_status, "unknown"),
         cores=last.cores,
         quota_cores=last.quota_cores,
@@ -85,8 +84,12 @@ def _rate(
     spans: Sequence[Span],
     read: Callable[[HostSample], Maybe[float] | Maybe[int]],
 ) -> Maybe[float]:
-    """Return the growth of a sum per second in these times; of a second that lies half in them half of its growth."""
-    points = [(each.at, value) for each in samples if not isinstance(value := read(each), Missing)]
+    """Return the growth of a sum of the host's per second in these times."""
+    return _growth([(each.at, value) for each in samples if not isinstance(value := read(each), Missing)], spans)
+
+
+def _growth(points: Sequence[tuple[float, float]], spans: Sequence[Span]) -> Maybe[float]:
+    """Return the growth of a sum, (moment, sum), per second in these times; of a second half in them half of its growth."""
     if len(points) < 2 or points[-1][0] <= points[0][0]:
         return UNTOLD
     seconds = growth = 0.0
@@ -99,20 +102,21 @@ def _rate(
     return max(0.0, growth / seconds)
 
 
-def _gpu(index: int, samples: Sequence[GpuSample], steps: int, span: float) -> GpuOverTime:
-    last = samples[-1]
-    known = [each for each in map(_harmful, samples) if each is not None]
-    joules, source = _energy(samples, steps, span)
+def _gpu(samples: Sequence[GpuSample], spans: Sequence[Span], steps: int) -> GpuOverTime:
+    """Return one GPU: means are of the steps, peaks of all that lies between the first and the last of them."""
+    last, during = samples[-1], _while(spans, samples)
+    known = [each for each in map(_harmful, during) if each is not None]
+    joules, source = _energy(samples, spans, steps)
     return GpuOverTime(
-        index=index,
+        index=last.gpu,
         name=last.name,
-        busy_share=_mean(_percent(each.gpu_percent) for each in samples),
+        busy_share=_mean(_percent(each.gpu_percent) for each in during),
         memory_peak_bytes=_most([each.memory_used_bytes for each in samples]),
         memory_total_bytes=last.memory_total_bytes,
-        power_w=_mean(each.power_w for each in samples),
+        power_w=_mean(each.power_w for each in during),
         power_limit_w=last.power_limit_w,
         temperature_c=_most([each.temperature_c for each in samples]),
-        sm_mhz=_mean(each.sm_mhz for each in samples),
+        sm_mhz=_mean(each.sm_mhz for each in during),
         sm_max_mhz=last.sm_max_mhz,
         throttled_share=sum(map(bool, known)) / len(known) if known else UNTOLD,
         throttle_reasons=tuple(dict.fromkeys(name for each in known for name in each)),
@@ -135,18 +139,19 @@ def _most(values: Sequence[Maybe[int]]) -> Maybe[int]:
     return max(known) if known else UNTOLD
 
 
-def _energy(samples: Sequence[GpuSample], steps: int, span: float) -> tuple[Maybe[float], str]:
+def _energy(samples: Sequence[GpuSample], spans: Sequence[Span], steps: int) -> tuple[Maybe[float], str]:
     """Return joules for a step: NVML's counter (one that stands still is none), else mean power times time, else Missing."""
+    seconds = length(spans)
     counted = [(each.at, each.energy_j) for each in samples if not isinstance(each.energy_j, Missing)]
-    if steps <= 0 or span <= 0:
+    if steps <= 0 or seconds <= 0:
         return Missing("no steady step"), ""
-    if len(counted) > 1 and counted[-1][0] > counted[0][0] and counted[-1][1] > counted[0][1]:
-        watts = (counted[-1][1] - counted[0][1]) / (counted[-1][0] - counted[0][0])
-        return watts * span / steps, "NVML's energy counter"
-    power = _mean(each.power_w for each in samples)
+    if len(counted) > 1 and counted[-1][1] > counted[0][1]:
+        watts = _growth(counted, spans)
+        return watts if isinstance(watts, Missing) else watts * seconds / steps, "NVML's energy counter"
+    power = _mean(each.power_w for each in _while(spans, samples))
     if isinstance(power, Missing):
         return Missing("neither energy nor power is told"), ""
-    return power * span / steps, "mean power"
+    return power * seconds / steps, "mean power"
 
 
 def memory(session: Session, loop: Loop, process: str) -> Memory | Missing:
