@@ -318,12 +318,17 @@ def waited(loop: str, seconds: float, rounds: int, rest_s: float, before: tuple[
     """Return the share of the noted steps that waited, at most and at least, and how sure TensorFlow's own work is."""
     gap, whole = between()
     after = work_between(loop, seconds, rounds, rest_s)  # a busy machine lengthens it: how much is told
-    least, most = ((one + other) / 2 for one, other in zip(before, after))
-    return {
-        "wait_share": max(0.0, gap - least) / whole,
-        "least_share": max(0.0, gap - most) / whole,
-        "unsure": max(abs(late - early) for early, late in zip(before, after)) / 2 / whole,
-    }
+    most, least = ([max(0.0, gap - each) / whole for each in pair] for pair in zip(before, after))
+    return from_to(most, least)
+
+
+def from_to(most: list[float], least: list[float]) -> dict[str, float]:
+    """Return the share that waited, at most and at least, each by what was measured before and behind, and how unsure it is.
+
+    What is compared are shares, not the work that they are told by: work of 5 or 6 ms with data in 0.4 makes no truth unsure.
+    """
+    unsure = max(abs(pair[1] - pair[0]) for pair in (most, least)) / 2
+    return {"wait_share": sum(most) / 2, "least_share": sum(least) / 2, "unsure": unsure}
 
 
 def measured(given: argparse.Namespace, recorder: Any) -> dict[str, Any]:
@@ -348,19 +353,13 @@ def measured(given: argparse.Namespace, recorder: Any) -> dict[str, Any]:
     told = {"input_s": made, "compute_s": (compute + again) / 2, "wait_share": None, "least_share": None, "unsure": 0.0}
     if fetched:
         fetch, whole = fetching(fetched)
-        own = 0.0 if given.input == "numpy" else (at_hand + at_hand_again) / 2
-        told.update(wait_share=fetch / whole, least_share=max(0.0, fetch - own) / whole)
-        told["unsure"] = 0.0 if given.input == "numpy" else abs(at_hand_again - at_hand) / 2 / whole
+        owns = (0.0, 0.0) if given.input == "numpy" else (at_hand, at_hand_again)
+        told.update(from_to([fetch / whole] * 2, [max(0.0, fetch - own) / whole for own in owns]))
     elif noted:
         told.update(waited(loop, seconds, rounds, made - compute, work))
     elif loop == "jit":
-        # A step waits only for what its work leaves of the input's time: work of 5 or 6 ms with data in 0.4 makes no truth unsure.
-        most, least = (
-            [max(0.0, 1 - each / max(made, each)) for each in pair]
-            for pair in ((compute, again), (at_hand, at_hand_again))
-        )
-        told.update(wait_share=sum(most) / 2, least_share=sum(least) / 2)
-        told["unsure"] = max(abs(most[1] - most[0]), abs(least[1] - least[0])) / 2
+        pairs = ((compute, again), (at_hand, at_hand_again))
+        told.update(from_to(*([max(0.0, 1 - each / max(made, each)) for each in pair] for pair in pairs)))
     recorder.off = False
     return told
 
