@@ -33,6 +33,7 @@ CLOSED_AT_MOST = 0.6  # policy: without a device plane the wait is an upper boun
 EAGER = frozenset({"eager", "gradient", "update"})  # kinds of loops whose steps may be without a graph
 # Parts of a step: outside of a function they are called operation by operation
 TRAINS = frozenset({"gradient", "update"})
+SHOWN = 0.005  # display: less rounds to none
 WHOLE = 0.98  # a share above it bounds nothing: 50 times faster is not a promise to make
 
 
@@ -91,7 +92,7 @@ def known_share(share: float | Missing) -> float:
 
 def hottest_lines(lines: tuple[HotLine, ...]) -> Iterator[Evidence]:
     """Yield the three hottest lines with their share of the time."""
-    for each in lines[:3]:
+    for each in [each for each in lines if each.share >= SHOWN][:3] or lines[:1]:
         words = f"{each.leaf or each.function} {each.share:.0%} of the time"
         yield Evidence(label=at(each.file, each.line), value=words, source="sampled stacks")
 

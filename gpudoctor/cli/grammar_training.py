@@ -36,6 +36,7 @@ def report(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("name", nargs="?", metavar="SESSION", help="a file, or an id's beginning (default: the newest)")
     parser.add_argument("--format", choices=("text", "json", "markdown"), help="default: text")
     parser.add_argument("--json", action="store_true", help="the same as --format json")
+    parser.add_argument("-v", "--verbose", action="store_true", help="show all evidence, findings and fixes")
     parser.add_argument("-o", "--output", metavar="FILE", help="write the report to FILE instead of stdout")
 
 

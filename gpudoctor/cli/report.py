@@ -10,5 +10,6 @@ from gpudoctor.cli.sessions import newest, path_of
 def run(arguments: Arguments) -> int:
     """Print it."""
     form = "json" if arguments.json else arguments.format
-    session_report.write(path_of(arguments.name) if arguments.name else newest(), form, arguments.output)
+    path = path_of(arguments.name) if arguments.name else newest()
+    session_report.write(path, form, arguments.output, verbose=arguments.verbose)
     return 0

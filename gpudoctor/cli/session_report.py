@@ -44,14 +44,14 @@ def _name(path: Path) -> str:
     return path.name.removesuffix(SUFFIX) if where_all_lie else shlex.quote(str(path))
 
 
-def rendered(path: Path, form: str) -> str:
-    """Return the report of a session file in a form."""
+def rendered(path: Path, form: str, *, verbose: bool = False) -> str:
+    """Return the report of a session file in a form; `verbose`: the text with all that does not fit else."""
     made = report(path)
     if form == "text":
-        return run_text.render(made)
+        return run_text.render(made, verbose=verbose)
     return run_markdown.render(made) if form == "markdown" else formats.render(form, made)
 
 
-def write(path: Path, form: str, output: str | None, *, option: str = "-o") -> None:
+def write(path: Path, form: str, output: str | None, *, option: str = "-o", verbose: bool = False) -> None:
     """Write the report of a session file where it is wanted. Raises OutputError, naming the option that chose the place."""
-    emit(rendered(path, form), output, option=option)
+    emit(rendered(path, form, verbose=verbose), output, option=option)

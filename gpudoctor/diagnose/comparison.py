@@ -14,7 +14,7 @@ from gpudoctor.model.finding import Finding
 from gpudoctor.model.missing import Maybe, Missing
 from gpudoctor.model.observed import Trial
 from gpudoctor.model.report import Report
-from gpudoctor.model.run import StepTimes
+from gpudoctor.model.run import Run, StepTimes
 from gpudoctor.model.snapshot import Snapshot
 from gpudoctor.model.words import FactGroup
 
@@ -63,12 +63,14 @@ class Pace:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StepChange:
-    """The steady step of two recorded trainings."""
+    """The steady step of two recorded trainings, and the shares of their epochs that callbacks at the ends take."""
 
     before: StepTimes
     after: StepTimes
     before_s: float
     after_s: float
+    ends_before: float = 0.0
+    ends_after: float = 0.0
 
     @property
     def speedup(self) -> float:
@@ -155,7 +157,19 @@ def _step(before: Report, after: Report) -> StepChange | None:
     alike = first.label == second.label  # not a fit with the evaluate that a run never left
     if not alike or min(first.step_s, second.step_s) <= 0:
         return None
-    return StepChange(before=first, after=second, before_s=first.step_s, after_s=second.step_s)
+    ends = [_ends(each.snapshot.run) for each in (before, after)]
+    return StepChange(
+        before=first,
+        after=second,
+        before_s=first.step_s,
+        after_s=second.step_s,
+        ends_before=ends[0],
+        ends_after=ends[1],
+    )
+
+
+def _ends(run: Run | None) -> float:
+    return 0.0 if run is None or run.calls is None else run.calls.epoch_end_share
 
 
 def _run_pace(step: StepChange | None) -> Iterator[Pace]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import field
 
-from gpudoctor.model.missing import Maybe, Missing
+from gpudoctor.model.missing import Maybe, Missing, either
 from gpudoctor.model.phases import Calls, Tracings
 from gpudoctor.model.record import dataclass
 from gpudoctor.model.trends import Loss, Memory
@@ -21,6 +21,7 @@ ON_PROFILED = " on the profiled steps"  # not on the steady ones, which the pipe
 Value = str | int | float | bool | tuple[str, ...]
 # XProf's classes of input-bound (openxla/xprof, op_stats_to_input_pipeline_analysis.cc), as shares of step time.
 MODERATELY, HIGHLY = 0.05, 0.20
+LEAST_END_S = 0.05  # policy: callbacks that take less at the end of an epoch are nobody's trouble
 UNTIL_THE_END = (
     "until the data end"  # the setting `fit_steps` where fit was given no steps, and the data have no known number
 )
@@ -359,3 +360,13 @@ class Run:
     memory: Memory | None = None
     loss: Loss | None = None
     unknown: Mapping[str, str] = field(default_factory=dict[str, str])
+
+    @property
+    def held_by_ends(self) -> float:
+        """Return the share of the epochs that callbacks at their ends take, where nothing in the steps takes as much; else 0."""
+        calls, steps = self.calls, self.steps
+        if calls is None or steps is None or calls.epoch_end_s < LEAST_END_S * calls.steady_epochs:
+            return 0.0
+        share = calls.epoch_end_share
+        inside = max(either(steps.shares.input, 0.0), either(steps.shares.host, 0.0)) * (1 - share)
+        return share if share >= HIGHLY and share > inside else 0.0

@@ -45,6 +45,8 @@ def _step(compared: Comparison) -> Iterator[str]:
         known = [each for each in shares if not isinstance(each, Missing)]
         if len(known) == len(shares) and max(known) >= SHOWN:
             yield f"  {words:<14} {known[0]:>4.0%} -> {known[1]:>4.0%}"
+    if max(step.ends_before, step.ends_after) >= SHOWN:
+        yield f"  {'ends of epochs':<14} {step.ends_before:>4.0%} -> {step.ends_after:>4.0%} of an epoch, beside its steps"
     yield NOTE
 
 

@@ -22,7 +22,7 @@ from gpudoctor.profile.signals import as_after
 WIDTH = 72
 LINES = 30
 BAR_FULL = 20  # characters for a whole step; fewer where the line would not hold them
-COLUMNS = Columns(width=WIDTH, title=42, gain=20, more="gpudoctor report --json")
+COLUMNS = Columns(width=WIDTH, title=42, gain=20, more="gpudoctor report -v")
 BUDGETS = (
     (4, 3, 3),
     (3, 2, 2),
@@ -116,6 +116,9 @@ def _verdict(report: Report, run: Run, style: Style) -> Iterator[str]:
         for words in run.limits or (report.summary.headline,):
             yield from _wrapped(words)
         return
+    if run.held_by_ends:
+        yield style.bold(f"CALLBACK-BOUND: {run.held_by_ends:.0%} of an epoch is callbacks at its end; its steps:")
+        style = Style()
     share, step = times.shares.input, times.step_s
     length = "step" if isinstance(step, Missing) else f"{figures.duration(step)}/step"
     if isinstance(share, Missing) and times.kind in UNFETCHED and not isinstance(times.shares.host, Missing):
@@ -143,7 +146,7 @@ def _fetched(times: StepTimes, share: float, length: str) -> str:
 
 def _between_epochs(report: Report, run: Run) -> Iterator[str]:
     """Yield what the steps' verdict leaves out, where a check has found that callbacks between the epochs hold them up."""
-    share = run.calls.epoch_end_share if run.calls is not None else 0.0
+    share = run.calls.epoch_end_share if run.calls is not None and not run.held_by_ends else 0.0
     if share >= HIGHLY and any(each.cause == CALLBACKS for each in report.findings):
         yield f"  besides its steps, {share:.0%} of an epoch is callbacks at its end"
 
@@ -251,7 +254,7 @@ def _fixes(report: Report, run: Run, style: Style, limit: int) -> Iterator[str]:
 
 def _columns(run: Run) -> Columns:
     """Return the widths, and the command that shows the rest of this run's fixes where it is short enough for a line."""
-    own = f"gpudoctor report {run.session} --json"
+    own = f"gpudoctor report {run.session} -v"
     return replace(COLUMNS, more=own) if run.session and len(own) < WIDTH - len("   9 more: ") else COLUMNS
 
 
@@ -269,7 +272,11 @@ def _leave_compute(report: Report, most: float) -> bool:
 
 
 def _bound(words: str, speedup: float) -> str:
-    return f"{'':<{NUMBER}}{words:<{COLUMNS.title + 1}}<= {speedup:.2g}x bound"
+    return _row(words, f"<= {speedup:.2g}x bound")
+
+
+def _row(words: str, gain: str) -> str:
+    return f"{'':<{NUMBER}}{words:<{COLUMNS.title + 1}}{gain}"
 
 
 def _perfect(report: Report, run: Run) -> list[str]:
@@ -282,6 +289,8 @@ def _perfect(report: Report, run: Run) -> list[str]:
         return []
     if not report.fixes:
         return [f"A perfect input pipeline would bring at most {perfect.high:.2g}x."]
+    if 1 < perfect.low * WORTH_SAYING < perfect.high:  # its Python may slow the steps beside it: nobody knows how much
+        return [_row("a perfect input pipeline:", f"{perfect.low:.2g}-{perfect.high:.2g}x bound")]
     return [_bound("a perfect input pipeline:", perfect.high)]
 
 

@@ -110,7 +110,8 @@ def with_changes(
         spread = [*([first] if first is not None else []), *(_spread(each, model) for each in others)]
         changes = [each for each in spread if each.high >= WORTH]
         most = max(step / model.relieved, first.high if first is not None else 0.0)
-        changes.append(Change(kind="perfect", high=most, basis="no step waits for data any more"))
+        without = step / model.least  # and what shares the step's cores or its interpreter goes, too, at best
+        changes.append(Change(kind="perfect", low=without, high=most, basis="no step waits for data any more"))
     kept = [each for each in changes if each.kind != "cache"] if _random(lines) is not None else changes
     return replace(found, changes=tuple(kept), needless=tuple(_needless(found, settings, lines, changes)))
 
@@ -158,7 +159,9 @@ def _changes(
     found: Pipeline, model: _Step, lines: HotLines | None, settings: Settings | None, *, trivial: bool
 ) -> Iterator[Change]:
     """Yield what applies to the slowest stage. `trivial`: its maps take longer to call than to run."""
-    if found.prefetch == "none":
+    if found.prefetch == "none" and all(
+        each.python != "sequence" for each in found.stages
+    ):  # a PyDataset's is Keras's matter
         beside = model.step / max(model.least, model.step - model.least)
         yield Change(kind="prefetch", stage=0, high=beside, basis="fetching beside compute")
     slowest = found.slowest

@@ -6,8 +6,11 @@ Profiler windows come in as figures (`WindowShare`): whoever reads the traces ne
 from __future__ import annotations
 
 import linecache
+import math
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
+from pathlib import Path
 from typing import TypeVar
 
 from gpudoctor.model.missing import Missing
@@ -30,14 +33,22 @@ LONGEST_SNIPPET = 160
 UNCAUGHT = 1  # Python's exit code after an exception that nobody caught
 
 
-def source_line(file: str, line: int) -> str:
-    """Return a line of a source file of this machine, '' where it cannot be read."""
-    return linecache.getline(file, line).strip()[:LONGEST_SNIPPET]
+def source_line(file: str, line: int, *, as_of: float = math.inf) -> str:
+    """Return a line of a source file of this machine, '' where it cannot be read, or was written after that moment.
+
+    The place of a line in a script that was edited since shows another one, and a diff of it is wrong.
+    """
+    try:
+        changed = Path(file).stat().st_mtime > as_of
+    except (OSError, ValueError):
+        return ""
+    return "" if changed else linecache.getline(file, line).strip()[:LONGEST_SNIPPET]
 
 
-def analyse(session: Session, windows: Sequence[WindowShare] = (), read: Read = source_line) -> Run:
-    """Return what the session shows."""
+def analyse(session: Session, windows: Sequence[WindowShare] = (), read: Read | None = None) -> Run:
+    """Return what the session shows. `read`: gives lines of the sources; those of this machine, as they were in the run."""
     loop = main_loop(session)
+    read = partial(source_line, as_of=session.started_at) if read is None else read
     run = _frame(session, loop)
     if loop is None:
         return _without_steps(run)
@@ -145,7 +156,7 @@ def _without_steps(run: Run) -> Run:
     if not run.hello:
         why = "the agent did not get into any Python process of the command"
     elif isinstance(run.tensorflow_version, Missing):
-        why = "TensorFlow was never imported"
+        why = "TensorFlow was not imported yet" if run.outcome == "running" else "TensorFlow was never imported"
     else:
         why = "no training step was seen"
     groups = ("steps", "pipeline", "hot_lines", "settings", "tracings", "calls", "machine", "memory", "loss")

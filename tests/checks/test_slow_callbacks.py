@@ -62,5 +62,13 @@ def test_where_the_method_was_not_seen_no_line_of_it_is_shown_as_the_users() -> 
     assert "def " not in finding.fixes[0].text
 
 
+def test_callbacks_of_both_kinds_are_both_told_each_with_its_own_change() -> None:
+    batch = make_line(0.33, function="on_train_batch_end", line=25)
+    both = HotLines(lines=(batch, *LINE.lines), sampled_s=3.0)
+    found = judge(stalled, ran(calls=epochs(6.0), hot_lines=both)).findings
+    assert [each.location.line for each in found if each.location is not None] == [13, 25]
+    assert len({each.fixes[0].id for each in found}) == 2
+
+
 def test_short_epochs_with_quick_callbacks_are_no_fault() -> None:
     assert judge(stalled, ran(calls=Calls(epochs=100, steady_epochs=100, epoch_s=5.0, epoch_end_s=1.0))).findings == ()

@@ -89,3 +89,7 @@ def test_without_any_session_report_says_how_to_make_one(tmp_path: Path) -> None
     code, _, err = asked(tmp_path, "report")
     assert code == 2
     assert "gpudoctor run -- python train.py" in err
+
+
+def test_report_shows_all_of_it_on_demand(two: Path) -> None:
+    assert asked(two, "report", "bb", "-v")[0] == 0

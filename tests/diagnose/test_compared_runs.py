@@ -8,6 +8,7 @@ from gpudoctor.diagnose import registry
 from gpudoctor.diagnose.comparison import compare
 from gpudoctor.diagnose.run_report import report_of_run
 from gpudoctor.model.missing import Missing
+from gpudoctor.model.phases import Calls
 from gpudoctor.model.report import Report
 from gpudoctor.present.comparison import as_text
 from tests.profile.timelines import recorded
@@ -55,3 +56,13 @@ def test_a_run_that_never_came_to_train_is_not_told_as_a_faster_one() -> None:
     assert compared.step is None
     assert not compared.paces
     assert "no loop of the same kind" in compared.why_not
+
+
+def test_what_callbacks_at_the_ends_of_epochs_took_is_told_beside_the_step() -> None:
+    """A step is as long as before where the callbacks are gone that held up the epochs."""
+    run = BEFORE.snapshot.run
+    assert run is not None
+    held = replace(run, calls=Calls(epochs=5, steady_epochs=4, epoch_s=10.0, epoch_end_s=3.6))
+    slow = replace(BEFORE, snapshot=replace(BEFORE.snapshot, run=held))
+    assert "  ends of epochs  36% ->   0% of an epoch" in as_text(compare(slow, BEFORE))
+    assert "ends of epochs" not in as_text(compare(BEFORE, BEFORE))

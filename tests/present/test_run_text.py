@@ -73,8 +73,20 @@ def test_steps_that_python_holds_are_not_only_said_to_be_not_input_bound(wait: f
 
 def test_epochs_that_callbacks_hold_up_are_told_beside_the_verdict_on_the_steps() -> None:
     slow = Calls(epochs=3, steady_epochs=2, epoch_s=10.0, epoch_end_s=4.5)
-    assert "besides its steps, 45% of an epoch is callbacks at its end\n" in told(make_run(calls=slow))
-    assert "besides its steps" not in told(make_run(calls=replace(slow, epoch_end_s=0.5)))
+    starved = make_run(calls=slow, steps=make_steps(waits=0.9))
+    assert "HIGHLY INPUT-BOUND: 90% of 20 ms/step waits for data\n" in told(starved)
+    assert "besides its steps, 45% of an epoch is callbacks at its end\n" in told(starved)
+    assert "callbacks at its end" not in told(make_run(calls=replace(slow, epoch_end_s=0.5)))
+
+
+def test_epochs_that_callbacks_hold_up_more_than_anything_in_the_steps_are_the_verdict() -> None:
+    slow = Calls(epochs=3, steady_epochs=2, epoch_s=10.0, epoch_end_s=7.3)
+    text = told(make_run(calls=slow, steps=make_steps(waits=0.08)))
+    first = "CALLBACK-BOUND: 73% of an epoch is callbacks at its end; its steps:\n"
+    assert f"{first}MODERATELY INPUT-BOUND: 8% of 20 ms/step waits for data" in text
+    assert "besides" not in text
+    quick = Calls(epochs=100, steady_epochs=100, epoch_s=5.0, epoch_end_s=2.0)
+    assert "CALLBACK-BOUND" not in told(make_run(calls=quick, steps=make_steps(waits=0.08)))
 
 
 def test_the_energy_of_a_step_stands_beside_the_power_and_who_else_is_on_the_gpu() -> None:
@@ -143,3 +155,14 @@ def test_a_bound_of_all_fixes_is_told_only_where_each_leaves_compute_as_it_is(*,
     text = told(make_run(steps=steps, tracings=Tracings(functions=traced), hot_lines=lines, calls=Calls()))
     assert ("GD611" in text) is not graph
     assert ("all of them together" in text) is graph
+
+
+def test_what_does_not_fit_is_counted_with_the_command_that_shows_it() -> None:
+    lines = HotLines(lines=tuple(make_line(0.2, line=line) for line in (17, 18, 19, 20)), sampled_s=3.0)
+    run = make_run(steps=make_steps(host=0.8, label="loop"), hot_lines=lines)
+    snapshot = replace(ran(), run=run)
+    checks = [each for each in registry.load().checks if each.needs_run]
+    made = diagnose(snapshot, checks, level="run")
+    assert len(run_text.render(made, verbose=True)) >= len(run_text.render(made))
+    more = [line for line in run_text.render(made).splitlines() if " more: " in line]
+    assert all(line.endswith(("gpudoctor report 7f3a -v", "gpudoctor report -v")) for line in more)

@@ -142,3 +142,25 @@ def test_without_python_beside_it_on_the_same_cores_the_step_itself_may_become_s
     assert perfect("numpy") == pytest.approx(0.020 / (rest_s - 0.25 * COST_S))
     assert perfect("python") == pytest.approx(0.020 / (rest_s / 4))
     assert perfect("python", gpus=1) == pytest.approx(0.020 / rest_s)
+
+
+def test_a_pydataset_is_not_told_to_prefetch_in_a_data_set_that_its_user_never_made() -> None:
+    def kinds(python: str) -> set[str]:
+        made = replace(make_pipeline(batch_s=COST_S, python=python), prefetch="none")
+        found = with_changes(made, make_steps(waits=0.4), None, make_settings(), 1, lines=None)
+        return {each.kind for each in found.changes}
+
+    assert "prefetch" in kinds("generator")
+    assert "prefetch" not in kinds("sequence")
+
+
+def test_the_bound_says_what_the_wait_alone_brings_and_what_the_relief_of_the_step_may_add() -> None:
+    line = HotLine(
+        file="train.py", line=9, function="rows", role="pipeline", activity="python", leaf="split", share=0.7
+    )
+    lines = HotLines(lines=(line,), sampled_s=3.0)
+    made = make_pipeline(batch_s=COST_S, python="generator")
+    found = with_changes(made, make_steps(waits=0.2), None, make_settings(gpus=0), 1, lines=lines)
+    (bound,) = [each for each in found.changes if each.kind == "perfect"]
+    assert bound.low == pytest.approx(1.25)
+    assert bound.high == pytest.approx(5.0)

@@ -18,11 +18,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from gpudoctor.sdk import (
-    Action,
     Calls,
     Evidence,
     Finding,
-    Fix,
     HotLine,
     HotLines,
     Limits,
@@ -31,9 +29,11 @@ from gpudoctor.sdk import (
     StepTimes,
     Threshold,
     Trial,
+    Weight,
     check,
 )
-from gpudoctor_checks.recorded import at, bound, hottest_lines, known_share, percent, place, weigh_run
+from gpudoctor_checks.compute.callback_changes import less_often, once_an_epoch
+from gpudoctor_checks.recorded import at, hottest_lines, known_share, percent, place, weigh_run
 
 SURE = 0.9
 MUCH = Threshold(
@@ -59,61 +59,49 @@ LEAST_S = 0.05  # policy: less in an epoch is nobody's trouble
 def stalled(
     calls: Calls, hot_lines: HotLines | None, steps: StepTimes | None, limits: Limits, baseline: Trial | None
 ) -> Iterator[Finding]:
-    """Judge callbacks at the end of epochs, then those of each batch."""
-    at_end = calls.epoch_end_share
+    """Judge callbacks at the end of epochs, and those of each batch: a training may be held up by both."""
     each_s = calls.epoch_end_s / max(1, calls.steady_epochs)
+    weight = weigh_run(SURE, baseline)
+    if calls.epoch_end_share >= limits.of(MUCH) and each_s >= LEAST_S:
+        yield _at_the_end(calls, each_s, _hottest(hot_lines, "on_epoch_end"), steps, weight)
     per_batch = _in_batches(hot_lines)
     device = known_share(steps.shares.device) if steps is not None else 0.0
-    with_batches = min(sum(each.share for each in per_batch), 1 - device)  # what a GPU works beside costs nothing
-    weight = weigh_run(SURE, baseline)
-    if at_end >= limits.of(MUCH) and each_s >= LEAST_S:
-        line, share = _hottest(hot_lines, "on_epoch_end"), at_end
-        where = f" ({at(line.file, line.line)})" if line is not None else ""
-        words, fix = f"Callbacks at the end of an epoch take {at_end:.0%} of it{where}.", _less_often(line, share)
-        evidence = (
-            *percent("callbacks", share),
-            Evidence(label="at the end of an epoch", value=round(each_s, 4), unit="s", source="run"),
-            Evidence(label="epochs", value=calls.steady_epochs, source="run"),
-        )
-    elif with_batches >= limits.of(MUCH):
-        line, share = per_batch[0], with_batches
-        words = f"Callbacks of each batch take {share:.0%} of the time ({at(line.file, line.line)})."
-        fix = _once_an_epoch(line, share)
-        evidence = (*percent("callbacks of each batch", share, "sampled stacks"), *hottest_lines(tuple(per_batch)))
-    else:
-        return
-    yield Finding(
-        summary=words,
+    share = min(sum(each.share for each in per_batch), 1 - device)  # what a GPU works beside costs nothing
+    if share >= limits.of(MUCH):
+        yield _with_batches(per_batch, share, steps, weight)
+
+
+def _at_the_end(calls: Calls, each_s: float, line: HotLine | None, steps: StepTimes | None, weight: Weight) -> Finding:
+    share = calls.epoch_end_share
+    where = f" ({at(line.file, line.line)})" if line is not None else ""
+    return Finding(
+        summary=f"Callbacks at the end of an epoch take {share:.0%} of it{where}.",
         severity=Severity.WARNING,
         confidence=weight.confidence,
         basis=weight.basis,
-        evidence=evidence,
+        evidence=(
+            *percent("callbacks", share),
+            Evidence(label="at the end of an epoch", value=round(each_s, 4), unit="s", source="run"),
+            Evidence(label="epochs", value=calls.steady_epochs, source="run"),
+        ),
         location=_place(line, steps),
-        fixes=(fix,),
+        fixes=(less_often(line, share),),
         share=share,
     )
 
 
-def _less_often(line: HotLine | None, share: float) -> Fix:
-    """Move what was seen in the user's own on_epoch_end; of any other callback no line is known that could be changed."""
-    title = "Do it less often, or after the training"
-    if line is None:
-        return _fix(
-            title, "fit(..., callbacks=[...]): save, draw or predict every few epochs, or after it", share, "manual"
-        )
-    return _fix(title, "- def on_epoch_end(self, epoch, logs=None):\n+ def on_train_end(self, logs=None):", share)
-
-
-def _once_an_epoch(line: HotLine, share: float) -> Fix:
-    """Move the method that was seen to the same side of an epoch."""
-    side = "begin" if line.function.endswith("begin") else "end"
-    text = f"- def {line.function}(self, batch, logs=None):\n+ def on_epoch_{side}(self, epoch, logs=None):"
-    return _fix("Do it once an epoch, or every N batches", text, share)
-
-
-def _fix(title: str, text: str, share: float, action: Action = "diff") -> Fix:
-    gain = bound(share, "callbacks take no time any more")
-    return Fix(id="lighter-callbacks", title=title, action=action, text=text, gain=gain, effort_minutes=15)
+def _with_batches(lines: list[HotLine], share: float, steps: StepTimes | None, weight: Weight) -> Finding:
+    first = lines[0]
+    return Finding(
+        summary=f"Callbacks of each batch take {share:.0%} of the time ({at(first.file, first.line)}).",
+        severity=Severity.WARNING,
+        confidence=weight.confidence,
+        basis=weight.basis,
+        evidence=(*percent("callbacks of each batch", share, "sampled stacks"), *hottest_lines(tuple(lines))),
+        location=_place(first, steps),
+        fixes=(once_an_epoch(first, share),),
+        share=share,
+    )
 
 
 def _place(line: HotLine | None, steps: StepTimes | None) -> Location | None:
