@@ -23,7 +23,7 @@ def held_share(steps: StepTimes, pipeline: Pipeline, lines: HotLines) -> float:
     return min(1.0, slowest.batch_s / steps.step_s) * working
 
 
-def waiting_for_a_turn(steps: StepTimes, held: float, machine: MachineOverTime) -> float | Missing:
+def waiting_for_a_turn(steps: StepTimes, held: float, lines: HotLines, machine: MachineOverTime) -> float | Missing:
     """Return the share of a step that waited for a turn: no more of it than the input's Python can have caused."""
     shares = steps.shares
     if (
@@ -34,9 +34,13 @@ def waiting_for_a_turn(steps: StepTimes, held: float, machine: MachineOverTime) 
         return Missing("the processor time, or how long steps wait for data, is unknown")
     if steps.device_plane != "no device" and isinstance(shares.device, Missing):
         return Missing(f"how long the GPU works in a step is unknown: {shares.device.reason}")
-    wanted = shares.compute + known_share(shares.host) + held
+    working = max(0.0, known_share(shares.host) - lines.total("main", "wait", "io"))  # a host that sleeps wants no core
+    wanted = shares.compute + working + held
     free = wanted if isinstance(machine.free_cores, Missing) else machine.free_cores
-    return max(0.0, min(held, min(wanted, free) - machine.cores_used - known_share(shares.device)))
+    waits = min(wanted, free) - machine.cores_used - known_share(shares.device)
+    if free < wanted and waits < HIGHLY <= wanted - machine.cores_used:
+        return Missing("other processes used the cores: who waits for a turn, and who for a core, is not told apart")
+    return max(0.0, min(held, waits))
 
 
 def takes_turns(
@@ -45,5 +49,5 @@ def takes_turns(
     """Return whether what looks like TensorFlow's own time is, to a large share of a step, waiting for a turn."""
     if pipeline is None or lines is None or machine is None:
         return False
-    waits = waiting_for_a_turn(steps, held_share(steps, pipeline, lines), machine)
+    waits = waiting_for_a_turn(steps, held_share(steps, pipeline, lines), lines, machine)
     return known_share(waits) >= HIGHLY

@@ -34,6 +34,9 @@ NOT_RUN = "not run"
 FAULTS = frozenset({"failed", "crashed", "timeout", "oom"})  # a trial that was ok and now ends so has got worse
 
 
+SAME_BATCH = 0.05  # policy: a part of a batch at the end of each epoch is no other batch size
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fact:
     """A fact that differs; '' where one side does not name it. `group`: what kind of fact, in the order of what explains most."""
@@ -63,7 +66,10 @@ class Pace:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StepChange:
-    """The steady step of two recorded trainings, and the shares of their epochs that callbacks at the ends take."""
+    """The steady step of two recorded trainings, and the shares of their epochs that callbacks at the ends take.
+
+    `batch_ratio`: how many times as large a batch is in the second; 1 where it is not known. Steps of unlike batches pass no gate.
+    """
 
     before: StepTimes
     after: StepTimes
@@ -71,6 +77,12 @@ class StepChange:
     after_s: float
     ends_before: float = 0.0
     ends_after: float = 0.0
+    batch_ratio: float = 1.0
+
+    @property
+    def alike(self) -> bool:
+        """Return whether a step is the same amount of data in both."""
+        return abs(self.batch_ratio - 1) < SAME_BATCH
 
     @property
     def speedup(self) -> float:
@@ -124,11 +136,13 @@ class Comparison:
         """Return why nothing can be said about speed, '' where something can."""
         if self.comparable:
             return ""
+        if self.step is not None:
+            return "a batch of the one is not as large as of the other"
         return {
             (False, False): "neither of the two holds a trial of the reference network, or a recorded training",
             (True, False): "the second holds no trial of the reference network, and no recorded training",
             (False, True): "the first holds no trial of the reference network, and no recorded training",
-            (True, True): "no trial, and no loop of the same kind, measured a step in both",
+            (True, True): "no trial measured a step in both, and no loop of the same kind",
         }[self.with_trials]
 
 
@@ -157,6 +171,7 @@ def _step(before: Report, after: Report) -> StepChange | None:
     alike = first.label == second.label  # not a fit with the evaluate that a run never left
     if not alike or min(first.step_s, second.step_s) <= 0:
         return None
+    sizes = [_batch_bytes(each.snapshot.run) for each in (before, after)]
     ends = [_ends(each.snapshot.run) for each in (before, after)]
     return StepChange(
         before=first,
@@ -165,7 +180,14 @@ def _step(before: Report, after: Report) -> StepChange | None:
         after_s=second.step_s,
         ends_before=ends[0],
         ends_after=ends[1],
+        batch_ratio=sizes[1] / sizes[0] if all(sizes) else 1.0,
     )
+
+
+def _batch_bytes(run: Run | None) -> float:
+    """Return how large a batch is, 0 where it is not known."""
+    stages = run.pipeline.stages if run is not None and run.pipeline is not None else ()
+    return stages[0].element_bytes if stages else 0.0
 
 
 def _ends(run: Run | None) -> float:
@@ -174,7 +196,7 @@ def _ends(run: Run | None) -> float:
 
 def _run_pace(step: StepChange | None) -> Iterator[Pace]:
     """Yield the steady step as an arm of its own: the same gate holds for a training of one's own."""
-    if step is not None:
+    if step is not None and step.alike:
         first, second = ("CPU" if each.device_plane == "no device" else "GPU" for each in (step.before, step.after))
         yield Pace(
             trial=RUN,

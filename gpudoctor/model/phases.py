@@ -50,7 +50,7 @@ class CallGroup:
 class Calls:
     """Keras's own phases.
 
-    `epochs` counts all; the sums `epoch_s`, and in it `epoch_end_s` (callbacks) and `validation_s`, are those of the
+    `epochs` counts all; the sums `epoch_s`, and in it `epoch_end_s` (callbacks between epochs: at an end, at a begin) and `validation_s`, are those of the
     `steady_epochs`: the first one is left out where there are more, for it imports, traces and compiles. `stalled_s`: one end
     of an epoch that took longer than all others by far; it is in `epoch_s` alone.
     """
@@ -71,10 +71,6 @@ class Calls:
 
     @property
     def ends_share(self) -> float:
-        """Return the share of the epochs that lies between their steps' end and the next epoch, a stall included."""
-        return min(1.0, (self.epoch_end_s + self.stalled_s) / self.epoch_s) if self.epoch_s > 0 else 0.0
-
-    @property
-    def validation_share(self) -> float:
-        """Return the share of the epochs that is validation; 0 without epochs."""
-        return min(1.0, self.validation_s / self.epoch_s) if self.epoch_s > 0 else 0.0
+        """Return the share of the epochs without their validation that lies between the steps of two, a stall included."""
+        whole = self.epoch_s - self.validation_s
+        return min(1.0, (self.epoch_end_s + self.stalled_s) / whole) if whole > 0 else 0.0

@@ -116,7 +116,7 @@ class StepPartRecord:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PhaseRecord:
-    """A stretch of Keras's own: `kind` is fit, epoch, epoch_end (its callbacks), validation, evaluate or predict.
+    """A stretch of Keras's own: `kind` is fit, epoch, epoch_begin, epoch_end (its callbacks), validation, evaluate or predict.
 
     `number`: the epoch (0-based) for epoch and epoch_end, else 0. `subject` names the model in `settings`.
     """

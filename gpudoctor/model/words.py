@@ -48,7 +48,7 @@ ChangeKind = Literal[
 ]
 # How steps are counted: in a graph, in a tf.function's loop, in Python, by Keras's call, or by a part that the user's loop calls
 StepKind = Literal["graph", "scan", "eager", "call", "function", "tape", "gradient", "update"]
-PhaseKind = Literal["fit", "epoch", "epoch_end", "validation", "evaluate", "predict"]
+PhaseKind = Literal["fit", "epoch", "epoch_begin", "epoch_end", "validation", "evaluate", "predict"]
 TraceKind = Literal["function", "dataset"]
 ThreadRole = Literal["main", "pipeline", "other"]
 # What a check may say of a text alone: what it finds; a suspicion that only a run decides; nothing, for it goes by a date

@@ -39,6 +39,9 @@ def _step(compared: Comparison) -> Iterator[str]:
     faster = step.speedup >= 1
     words = f"{step.speedup:.2g} times as fast" if faster else f"{1 / step.speedup:.2g} times as long"
     yield f"STEP  {figures.duration(step.before_s)} -> {figures.duration(step.after_s)}: {words}"
+    if not step.alike:
+        rate = step.batch_ratio * step.speedup
+        yield f"  a batch is {step.batch_ratio:.2g} times as large: {rate:.2g} times the examples a second"
     named = {"waits for data": "input", "own Python": "host", "tracing": "tracing", "TensorFlow": "compute"}
     for words, name in named.items():
         shares = [getattr(each.shares, name) for each in (step.before, step.after)]

@@ -117,7 +117,7 @@ def _verdict(report: Report, run: Run, style: Style) -> Iterator[str]:
             yield from _wrapped(words)
         return
     if run.held_by_ends:
-        yield style.bold(f"CALLBACK-BOUND: {run.held_by_ends:.0%} of an epoch is callbacks at its end; its steps:")
+        yield style.bold(f"CALLBACK-BOUND: {run.held_by_ends:.0%} of the time is callbacks between epochs; steps:")
         style = Style()
     share, step = times.shares.input, times.step_s
     length = "step" if isinstance(step, Missing) else f"{figures.duration(step)}/step"
@@ -148,7 +148,7 @@ def _between_epochs(report: Report, run: Run) -> Iterator[str]:
     """Yield what the steps' verdict leaves out, where a check has found that callbacks between the epochs hold them up."""
     share = run.calls.epoch_end_share if run.calls is not None and not run.held_by_ends else 0.0
     if share >= HIGHLY and any(each.cause == CALLBACKS for each in report.findings):
-        yield f"  besides its steps, {share:.0%} of an epoch is callbacks at its end"
+        yield f"  besides its steps, {share:.0%} of the time is callbacks between epochs"
 
 
 def _between(host: float, length: str, style: Style) -> Iterator[str]:

@@ -90,7 +90,7 @@ def step_times(
         line=loop.record.line,
         steps=steps if loop.apart else loop.steps,
         warm_up_steps=loop.steps - steps - sum(each.steps for each in loop.profiled) if loop.apart else 0,
-        step_s=span / steps if steps else Missing("no steady step"),
+        step_s=span / steps if steps and span > 0 else Missing("no steady step"),
         wait_s=waiting if isinstance(waiting, Missing) else waiting * span / max(1, steps),
         shares=shares,
         input_class=input_class(shares.input),
@@ -272,15 +272,14 @@ def _traced(session: Session, loop: Loop, span: float) -> float:
 def _sampled(lines: HotLines | None, calls: Calls | None) -> float:
     """Return the share of the user's own Python in the steps, as samples tell it.
 
-    Stacks are sampled between epochs and in validation, too: what callbacks took there is not the steps', nor is that time.
+    Stacks are sampled between epochs, too, not in validation: what callbacks took there is not the steps', nor is that time.
     """
     found = lines.lines if lines is not None else ()
     ends = sum(each.share for each in found if each.role == "main" and each.function.startswith(BETWEEN_EPOCHS))
     sampled = sum(each.share for each in found if own_work(each))
     between = calls.ends_share if calls is not None else 0.0
-    validated = calls.validation_share if calls is not None else 0.0
     left = max(0.0, between - ends)  # what callbacks called
-    return max(0.0, sampled - left) / max(FLOOR, 1 - between - validated)
+    return max(0.0, sampled - left) / max(FLOOR, 1 - between)
 
 
 def own_work(line: HotLine) -> bool:

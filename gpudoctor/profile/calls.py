@@ -38,7 +38,7 @@ def calls(session: Session, process: str) -> Calls:
         epochs=len(epochs),
         steady_epochs=len(steady),
         epoch_s=sum(map(_span, steady)),
-        epoch_end_s=sum(ends_s) - stalled_s,
+        epoch_end_s=sum(ends_s) - stalled_s + sum(_span(each) for each in inner if each.kind == "epoch_begin"),
         validation_s=sum(_span(each) for each in inner if each.kind == "validation"),
         stalled_s=stalled_s,
     )

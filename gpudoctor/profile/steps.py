@@ -173,7 +173,12 @@ def _phases(phases: Sequence[PhaseRecord], record: LoopRecord) -> list[tuple[flo
         if each.kind in kinds:
             inner = [other.started_at for other in own if other.kind in INNER and other.started_at >= each.started_at]
             end = min([*inner, _end_of(each)]) if each.kind == "epoch" else _end_of(each)
-            spans.append((each.started_at, end))
+            began = [
+                _end_of(other)
+                for other in own
+                if other.kind == "epoch_begin" and each.started_at <= other.started_at < end
+            ]
+            spans.append((min([*began[:1], end]) if began else each.started_at, end))
     return spans
 
 

@@ -91,12 +91,20 @@ def _steps(seen: Sequence[Plane]) -> tuple[list[Span], int]:
     """
     markers = _of(seen, "marker")
     fetches = _of(seen, "fetch") or _of(seen, "scan")
-    if markers and (fetches or len(markers) < FEWEST_FETCHES):
+    if markers and (fetches or len(markers) < FEWEST_FETCHES) and not _between(markers, fetches):
         return merged(markers), len(markers)
     starts = sorted(start for start, _ in markers or fetches)
     if len(starts) < FEWEST_FETCHES:
         return [], 0
     return [(starts[0], starts[-1])], len(starts) - 1
+
+
+def _between(markers: Sequence[Span], fetches: Sequence[Span]) -> bool:
+    """Return whether most of the fetching lies between marked steps: the loop fetches by itself, and its step is a call."""
+    starts = sorted(start for start, _ in markers)
+    during = common(merged(fetches), [(starts[0], starts[-1])])
+    inside = common(during, merged(markers))
+    return len(markers) >= FEWEST_FETCHES and length(during) > 2 * length(inside)
 
 
 def _waits(seen: Sequence[Plane]) -> list[Span]:

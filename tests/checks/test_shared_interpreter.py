@@ -54,7 +54,6 @@ def test_what_should_run_at_once_and_did_not_is_told_at_the_inputs_line() -> Non
         beside(python=""),  # operations of TensorFlow's
         beside(batch_s=0.003),  # too short to hold anybody up
         beside(used=1.42),  # both were at work most of the time
-        beside(free=1.1),  # others had the cores
     ],
 )
 def test_steps_that_nothing_of_the_kind_holds_up_are_left_alone(machine: Snapshot) -> None:
@@ -122,3 +121,18 @@ def test_where_no_figures_of_the_stages_are_known_the_users_own_batch_is_not_dou
     stages = tuple(replace(each, visits=1.0, elements=0) if each.python else each for each in pipeline.stages)
     (finding,) = judge(sharing, ran(**{**groups(beside()), "pipeline": replace(pipeline, stages=stages)})).findings
     assert ".batch(batch_size)" not in finding.fixes[0].text
+
+
+def test_where_others_had_the_cores_nobody_knows_who_waited_for_what() -> None:
+    assert judge(sharing, beside(free=1.1)).status == "inconclusive"
+
+
+def test_a_loop_that_sleeps_wants_no_core() -> None:
+    """Half of each step is a sleep between two; the rest, and the input's Python, are at work."""
+    asleep = make_line(0.5, activity="wait", leaf="time.sleep", function="on_train_batch_end")
+    lines = HotLines(lines=(*LINES.lines, asleep), sampled_s=3.0)
+    machine = make_machine_over_time(cores_used=1.0, free_cores=4.0)
+    here = {**groups(beside()), "steps": make_steps(waits=0.1, host=0.5), "hot_lines": lines, "machine": machine}
+    assert judge(sharing, ran(**here)).findings == ()
+    busy = HotLines(lines=(*LINES.lines, replace(asleep, activity="python")), sampled_s=3.0)
+    assert judge(sharing, ran(**{**here, "hot_lines": busy})).findings != ()

@@ -66,3 +66,15 @@ def test_what_callbacks_at_the_ends_of_epochs_took_is_told_beside_the_step() -> 
     slow = replace(BEFORE, snapshot=replace(BEFORE.snapshot, run=held))
     assert "  ends of epochs  36% ->   0% of an epoch" in as_text(compare(slow, BEFORE))
     assert "ends of epochs" not in as_text(compare(BEFORE, BEFORE))
+
+
+def test_steps_of_unlike_batches_are_told_by_their_examples_and_pass_no_gate() -> None:
+    run = taking(3.1).snapshot.run
+    assert run is not None
+    assert run.pipeline is not None
+    first, *others = run.pipeline.stages
+    larger = replace(run.pipeline, stages=(replace(first, element_bytes=first.element_bytes * 8), *others))
+    compared = compare(BEFORE, replace(BEFORE, snapshot=replace(BEFORE.snapshot, run=replace(run, pipeline=larger))))
+    assert "  a batch is 8 times as large: 2.6 times the examples a second" in as_text(compared)
+    assert not compared.comparable
+    assert compared.why_not == "a batch of the one is not as large as of the other"

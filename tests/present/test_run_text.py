@@ -75,14 +75,14 @@ def test_epochs_that_callbacks_hold_up_are_told_beside_the_verdict_on_the_steps(
     slow = Calls(epochs=3, steady_epochs=2, epoch_s=10.0, epoch_end_s=4.5)
     starved = make_run(calls=slow, steps=make_steps(waits=0.9))
     assert "HIGHLY INPUT-BOUND: 90% of 20 ms/step waits for data\n" in told(starved)
-    assert "besides its steps, 45% of an epoch is callbacks at its end\n" in told(starved)
-    assert "callbacks at its end" not in told(make_run(calls=replace(slow, epoch_end_s=0.5)))
+    assert "besides its steps, 45% of the time is callbacks between epochs\n" in told(starved)
+    assert "callbacks between epochs" not in told(make_run(calls=replace(slow, epoch_end_s=0.5)))
 
 
 def test_epochs_that_callbacks_hold_up_more_than_anything_in_the_steps_are_the_verdict() -> None:
     slow = Calls(epochs=3, steady_epochs=2, epoch_s=10.0, epoch_end_s=7.3)
     text = told(make_run(calls=slow, steps=make_steps(waits=0.08)))
-    first = "CALLBACK-BOUND: 73% of an epoch is callbacks at its end; its steps:\n"
+    first = "CALLBACK-BOUND: 73% of the time is callbacks between epochs; steps:\n"
     assert f"{first}MODERATELY INPUT-BOUND: 8% of 20 ms/step waits for data" in text
     assert "besides" not in text
     quick = Calls(epochs=100, steady_epochs=100, epoch_s=5.0, epoch_end_s=2.0)

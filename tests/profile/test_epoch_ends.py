@@ -73,5 +73,6 @@ def test_what_one_end_of_an_epoch_called_is_no_work_of_the_steps() -> None:
     assert sampled("export", end_s=8.0) == pytest.approx((0.2 - 0.16) / 0.84, abs=0.01)
 
 
-def test_the_time_of_validation_does_not_thin_out_the_work_of_the_steps() -> None:
-    assert sampled("train", validation_s=5.0) == pytest.approx(0.4, abs=0.01)
+def test_validation_is_not_sampled_so_that_its_time_neither_thins_out_nor_swells_the_work_of_the_steps() -> None:
+    assert sampled("train", validation_s=5.0) == pytest.approx(0.2, abs=0.01)
+    assert sampled("export", end_s=4.0, validation_s=5.0) == pytest.approx((0.2 - 4 / 25) / (1 - 4 / 25), abs=0.01)

@@ -64,6 +64,15 @@ def test_fetching_outside_of_steps_does_not_count() -> None:
     assert near(seen(plane("/host:CPU", (*STEPS, (FETCH, 100.0, 50.0)))).input_share, 0.0)
 
 
+def test_a_loop_that_fetches_between_its_calls_waits_there() -> None:
+    """Steps of 10 ms, of which the call takes 4: what the loop fetches by itself lies outside of all marked calls."""
+    calls: Events = tuple((TRAIN, 10.0 * at, 4.0) for at in range(6))
+    fetches: Events = tuple((FETCH, 10.0 * at + 5, 5.0) for at in range(6))
+    share = seen(plane("/host:CPU", (*calls, *fetches)))
+    assert share.steps == 5
+    assert near(share.input_share, 0.5)
+
+
 def test_device_work_outranks_waiting() -> None:
     host = plane("/host:CPU", (*STEPS, (FETCH, 0.0, 10.0), (FETCH, 10.0, 10.0)))
     share = seen(host, plane("/device:GPU:0", ((KERNEL, 5.0, 15.0),)))

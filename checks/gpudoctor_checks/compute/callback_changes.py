@@ -7,13 +7,14 @@ from gpudoctor_checks.recorded import bound
 
 
 def less_often(line: HotLine | None, share: float) -> Fix:
-    """Move what was seen in the user's own on_epoch_end; of any other callback no line is known that could be changed."""
+    """Move what was seen in the user's own on_epoch_end or on_epoch_begin; of any other callback no line is known that could be changed."""
     title = "Do it less often, or after the training"
     if line is None:
         return _fix(
             title, "fit(..., callbacks=[...]): save, draw or predict every few epochs, or after it", share, "manual"
         )
-    return _fix(title, "- def on_epoch_end(self, epoch, logs=None):\n+ def on_train_end(self, logs=None):", share)
+    whole = line.function.replace("epoch", "train")
+    return _fix(title, f"- def {line.function}(self, epoch, logs=None):\n+ def {whole}(self, logs=None):", share)
 
 
 def once_an_epoch(line: HotLine, share: float) -> Fix:

@@ -63,7 +63,7 @@ def stalled(
     each_s = calls.epoch_end_s / max(1, calls.steady_epochs)
     weight = weigh_run(SURE, baseline)
     if calls.epoch_end_share >= limits.of(MUCH) and each_s >= LEAST_S:
-        yield _at_the_end(calls, each_s, _hottest(hot_lines, "on_epoch_end"), steps, weight)
+        yield _at_the_end(calls, each_s, _hottest(hot_lines, ("on_epoch_end", "on_epoch_begin")), steps, weight)
     per_batch = _in_batches(hot_lines)
     device = known_share(steps.shares.device) if steps is not None else 0.0
     share = min(sum(each.share for each in per_batch), 1 - device)  # what a GPU works beside costs nothing
@@ -75,13 +75,13 @@ def _at_the_end(calls: Calls, each_s: float, line: HotLine | None, steps: StepTi
     share = calls.epoch_end_share
     where = f" ({at(line.file, line.line)})" if line is not None else ""
     return Finding(
-        summary=f"Callbacks at the end of an epoch take {share:.0%} of it{where}.",
+        summary=f"Callbacks between the epochs take {share:.0%} of the time{where}.",
         severity=Severity.WARNING,
         confidence=weight.confidence,
         basis=weight.basis,
         evidence=(
             *percent("callbacks", share),
-            Evidence(label="at the end of an epoch", value=round(each_s, 4), unit="s", source="run"),
+            Evidence(label="between two epochs", value=round(each_s, 4), unit="s", source="run"),
             Evidence(label="epochs", value=calls.steady_epochs, source="run"),
         ),
         location=_place(line, steps),
@@ -116,6 +116,6 @@ def _in_batches(lines: HotLines | None) -> list[HotLine]:
     return [each for each in own if each.function.startswith(names)]
 
 
-def _hottest(lines: HotLines | None, function: str) -> HotLine | None:
+def _hottest(lines: HotLines | None, functions: tuple[str, ...]) -> HotLine | None:
     own = [each for each in lines.lines if each.role == "main"] if lines is not None else []
-    return next((each for each in own if each.function == function), None)
+    return next((each for each in own if each.function in functions), None)

@@ -64,7 +64,7 @@ def sharing(
     held = held_share(steps, pipeline, hot_lines)
     if slowest is None or held < HIGHLY or steps.input_class == "highly":
         return
-    waits = waiting_for_a_turn(steps, held, machine)
+    waits = waiting_for_a_turn(steps, held, hot_lines, machine)
     if isinstance(waits, Missing):
         raise Inconclusive(waits.reason)
     if waits < HIGHLY:

@@ -30,7 +30,18 @@ WAITS_IN_TENSORFLOW = frozenset(
         "flat_call",
     ]
 )
-WAITING_FILES = ("threading.py", "queue.py", "selectors.py", "connection.py", "pool.py", "popen_fork.py", "socket.py")
+WAITING_FILES = (
+    "threading.py",
+    "queue.py",
+    "selectors.py",
+    "connection.py",
+    "pool.py",
+    "popen_fork.py",
+    "socket.py",
+    "subprocess.py",
+)
+# of objects in C, whose frame is the user's own line; "get" and "join" are those of a dict and a text, too
+WAITING_CALLS = frozenset(["recv", "recv_into", "recvfrom", "accept", "communicate", "acquire", "select", "poll"])
 READING_FILES = (
     "gzip.py",
     "zipfile.py",
@@ -59,11 +70,13 @@ READING_CALLS = frozenset(
 )
 SYNC_CALLS = frozenset(["numpy", "float", "int", "bool", "item"])
 PIPELINE_FILES = ("script_ops.py", "from_generator_op.py", "py_dataset_adapter.py")
+CALLING_FILES = ("callback_list.py", "callbacks.py")  # of Keras 3 and 2: a list of callbacks
 FRAMEWORKS = frozenset(["tensorflow", "keras", "tf_keras"])
 OF_CALLER = frozenset(["numpy", "python", "other"])  # below a call of TensorFlow's they are its work, not the user's
 MOST_CACHED = 20_000
 
 _roles: dict[Any, str] = {}
+_callbacks: dict[Any, str] = {}
 _calls: dict[tuple[Any, int], tuple[str, str]] = {}
 _framework: dict[str, bool] = {}
 
@@ -80,6 +93,15 @@ def role_of(code: Any) -> str:
             role = "main"
         _roles[code] = role
     return role
+
+
+def callback_of(code: Any) -> str:
+    """Return which method of its callbacks Keras calls in this frame ("on_train_batch_end"), else ""."""
+    name = _callbacks.get(code)
+    if name is None:
+        of_keras = os.path.basename(code.co_filename) in CALLING_FILES and _package(code.co_filename) in FRAMEWORKS
+        name = _callbacks[code] = code.co_name if of_keras and code.co_name.startswith("on_") else ""
+    return name
 
 
 def of(leaf: Any, user: Any) -> tuple[str, str]:
@@ -159,6 +181,8 @@ def _classed(name: str, frame: Any) -> tuple[str, str]:
         return "wait", name
     if last in READING_CALLS:
         return "io", name
+    if (name != last and last in WAITING_CALLS) or (last == "get" and type(value).__module__ in {"_queue", "queue"}):
+        return "wait", name
     if last == "numpy" or (name == last and last in SYNC_CALLS and value is None):
         return "sync", name
     return "python", name

@@ -37,6 +37,7 @@ def _train_begin(callbacks: Any, *_: Any) -> None:
 
 def _epoch_begin(_: Any, epoch: Any = 0, *__: Any) -> None:
     phases.begin("epoch", int(epoch))
+    phases.begin("epoch_begin", int(epoch))
     losses.epoch_began(int(epoch))
 
 
@@ -74,6 +75,7 @@ BEFORE: dict[str, Callable[..., None]] = {
     "on_predict_begin": _predict_begin,
 }
 AFTER: dict[str, Callable[..., None]] = {
+    "on_epoch_begin": lambda *_: phases.finish("epoch_begin"),
     "on_epoch_end": _epoch_ended,
     "on_train_end": lambda *_: phases.finish("fit"),
     "on_predict_end": lambda *_: phases.finish("predict"),

@@ -81,6 +81,7 @@ def begin(kind: str, number: int = 0, model: Any = None) -> None:
     """Open a phase."""
     file, line, _, _ = places.here(2)
     subject = settings.of_model(model) if model is not None else ""
+    core.quietly(settings.of_thread)
     tables.tables.threads.add(_thread.get_ident())
     phases.count += 1
     phases.open.append((phases.count, kind))

@@ -15,7 +15,7 @@ import sys
 import time
 from typing import Any, Tuple
 
-from . import activities, core, places, tables, threads
+from . import activities, core, phases, places, tables, threads
 
 BURST_S, FIRST_BURST_S = 0.5, 0.25
 FIRST_BURSTS, FIRST_EVERY_S = 12, 1.0  # a run of ten seconds is seen too; a quarter of the time costs 0.9 % at 2.6 ms
@@ -27,6 +27,7 @@ GOLDEN = 0.6180339887  # n*n of it modulo 1: even between 0 and 1, and their sum
 SWITCH_S = 0.00005
 ROUNDED_S = 1e-9  # an interval is cut off to microseconds: 0.0001 reads as 0.00009999999999999999, and would become 99
 MOST_LINES = 3000
+LEAST_PATIENCE_S, MOST_PATIENCE_S, LOOK_S = 0.3, 3.0, 0.1  # policy: steps that come later belong to another loop
 
 Key = Tuple[str, str, int, str, str, str]  # role, file, line, function, activity, leaf
 
@@ -40,6 +41,7 @@ class Sums:
         self.pauses = 0
         self.lowered = 0.0
         self.interval = 0.0  # the user's own, while a burst has lowered it
+        self.steps, self.at = 0, time.perf_counter()  # as the last burst ended
 
 
 sums = Sums()
@@ -71,29 +73,99 @@ def _moves() -> bool:
 
 
 def burst(length: float) -> None:
+    """Sample for this long. What belongs to no step is left out: tracing, validation, Python behind or between the loops.
+
+    Where Keras says that a fit is under way, all counts; elsewhere a loop of the user's own is known by its steps alone, so
+    what was seen there counts only where they go on.
+    """
     own, interval = _thread.get_ident(), sys.getswitchinterval()
-    samples, begun = 0, time.perf_counter()
+    seen, aside = Seen(), Seen()
+    begun, at, before = time.perf_counter(), time.time(), -1
     latest = begun + 4 * length
-    last, at = begun, time.time()
+    last = begun
     sums.interval = interval
     if interval > SWITCH_S:
         sys.setswitchinterval(SWITCH_S)
     sums.lowered = sys.getswitchinterval()  # not what was set: it is kept in whole microseconds
     try:
-        while last - begun < length and last < latest and not core.process.off:
+        while seen.length + aside.length < length and last < latest and not core.process.off:
             if threads.stopped(pause_s()):
                 break
             now = time.perf_counter()
-            if core.process.tracing:  # building graphs is told by `traces`; here it would drown the steps
-                begun, last = begun + now - last, now
-                continue
-            for ident, frame in current_frames().items():
-                if ident != own:
-                    _weigh(frame, now - last, loops=ident in tables.tables.threads)
-            last, samples = now, samples + 1
+            if not core.process.tracing and not phases.inside("validation"):
+                keras = bool(phases.under_way())
+                if keras and before >= 0:
+                    seen.join(aside if _steps() > before else Seen())
+                    aside, before = Seen(), -1
+                elif not keras and before < 0:
+                    before = _steps()
+                (seen if keras else aside).take(own, now - last)
+            last = now
     finally:
         _restore()
-    core.emit("bursts", at=at, duration_s=last - begun, samples=samples, switch_interval_s=min(interval, SWITCH_S))
+    if before >= 0 and (_steps() > before or _goes_on()):
+        seen.join(aside)
+    sums.steps, sums.at = _steps(), time.perf_counter()
+    seen.count_in()
+    core.emit("bursts", at=at, duration_s=seen.length, samples=seen.samples, switch_interval_s=min(interval, SWITCH_S))
+
+
+class Seen:
+    """What samples of one burst saw: seconds and samples of each line, and of all together."""
+
+    def __init__(self) -> None:
+        self.lines: dict[Key, list[float]] = {}
+        self.length, self.samples = 0.0, 0
+
+    def take(self, own: int, seconds: float) -> None:
+        """Look at all threads but our own; the sample stands for so many seconds."""
+        for ident, frame in current_frames().items():
+            key = _key(frame, loops=ident in tables.tables.threads) if ident != own else None
+            if key is not None:
+                self._add(key, seconds, 1)
+        self.length, self.samples = self.length + seconds, self.samples + 1
+
+    def join(self, other: Seen) -> None:
+        """Take in what another one holds."""
+        for key, (seconds, samples) in other.lines.items():
+            self._add(key, seconds, samples)
+        self.length, self.samples = self.length + other.length, self.samples + other.samples
+
+    def _add(self, key: Key, seconds: float, samples: float) -> None:
+        line = self.lines.setdefault(key, [0.0, 0])
+        line[0] += seconds
+        line[1] += samples
+
+    def count_in(self) -> None:
+        """Add it to the sums of the run."""
+        for key, (seconds, samples) in self.lines.items():
+            line = sums.lines.get(key)
+            if line is None:
+                if len(sums.lines) >= MOST_LINES:
+                    continue
+                line = sums.lines[key] = [0.0, 0, 0]
+            line[0] += seconds
+            line[1] += samples
+
+
+def _steps() -> int:
+    """Return how many steps all loops have run; those in graphs are read anew."""
+    core.quietly(tables.tell)
+    return sum(each.count for each in list(tables.tables.loops))
+
+
+def _goes_on() -> bool:
+    """Return whether a loop of the user's own runs another step within twice the time that its steps have taken of late."""
+    steps, now = _steps(), time.perf_counter()
+    if steps <= sums.steps:
+        return False
+    until = now + min(MOST_PATIENCE_S, max(LEAST_PATIENCE_S, 2 * (now - sums.at) / (steps - sums.steps)))
+    while time.perf_counter() < until:
+        if threads.stopped(LOOK_S) or phases.under_way():
+            return False
+        if _steps() > steps:
+            return True
+    return False
 
 
 def _restore() -> None:
@@ -115,30 +187,20 @@ def pause_s() -> float:
     return SAMPLE_S * (0.5 + sums.pauses * sums.pauses * GOLDEN % 1.0)
 
 
-def _weigh(frame: Any, seconds: float, *, loops: bool) -> None:
-    key = _key(frame, loops=loops)
-    if key is None:
-        return
-    line = sums.lines.get(key)
-    if line is None:
-        if len(sums.lines) >= MOST_LINES:
-            return
-        line = sums.lines[key] = [0.0, 0, 0]
-    line[0] += seconds
-    line[1] += 1
-
-
 def _key(frame: Any, *, loops: bool) -> Key | None:
     """Return role, the user's innermost line, and what it is doing; None for threads without a line of the user's.
 
     `loops`: the thread runs a loop. It need not be the one of the script, which may wait for it all the time.
     """
-    leaf, user = frame, None
+    leaf, user, callback = frame, None, ""
     role = "other"
     while frame is not None:
         code = frame.f_code
-        if user is None and places.kind_of(code.co_filename) == places.USER:
-            user = frame
+        if user is None:
+            if places.kind_of(code.co_filename) == places.USER:
+                user = frame
+        else:
+            callback = activities.callback_of(code) or callback
         role = activities.role_of(code) or role
         frame = frame.f_back
     if user is None:
@@ -147,7 +209,8 @@ def _key(frame: Any, *, loops: bool) -> Key | None:
         role = "main" if loops else "other"
     code = user.f_code
     activity, inside = activities.of(leaf, user)
-    return role, places.absolute(code.co_filename), user.f_lineno, code.co_name, activity, inside
+    # what a callback's method has called is the callback's: it goes with it
+    return role, places.absolute(code.co_filename), user.f_lineno, callback or code.co_name, activity, inside
 
 
 def _tell() -> None:

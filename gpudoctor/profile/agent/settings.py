@@ -116,9 +116,16 @@ def of_process() -> None:
     tell("process", "intra_threads", int(context.intra_op_parallelism_threads))
     tell("process", "inter_threads", int(context.inter_op_parallelism_threads))
     tell("process", "xla_auto", str(context.optimizer_jit))
+    if "process/debug_numerics" not in _told:
+        tell("process", "debug_numerics", False)
+
+
+def of_thread() -> None:
+    """Record what is in force in the calling thread alone: whether each operation's numbers are checked."""
     check = sys.modules.get("tensorflow.python.debug.lib.check_numerics_callback")
     state = getattr(check, "_state", None)
-    tell("process", "debug_numerics", bool(getattr(state, "check_numerics_callback", None)))
+    if getattr(state, "check_numerics_callback", None) is not None:
+        tell("process", "debug_numerics", True)
 
 
 core.after_fork.append(_told.clear)

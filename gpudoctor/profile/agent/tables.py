@@ -12,7 +12,7 @@ import sys
 import time
 from typing import Any, Optional, Tuple
 
-from . import core
+from . import core, settings
 
 ROWS, COLUMNS = 256, 4  # count, wait, sum of ends, last end (scan)
 MOST_LOOPS = 4096
@@ -69,6 +69,7 @@ def new_loop(*, in_graph: bool, label: str, kind: str, **values: Any) -> Loop | 
         loop = Loop(len(tables.loops), in_graph=in_graph, label=label, kind=kind)
         tables.loops.append(loop)
         tables.threads.add(_thread.get_ident())
+    core.quietly(settings.of_thread)
     core.emit("loops", loop=loop.number, made_at=loop.made_at, label=label, kind=kind, **values)
     core.ensure_beating()
     return loop

@@ -101,7 +101,11 @@ def verdict_line(run: Run, width: int, output: Sequence[str] = ()) -> Line:
         return (Span(f" [?] {fit(told, width - 5)}", "dim"),)
     word, style, told = _bound_by(steps)
     if run.held_by_ends:
-        word, style, told = "[x] CALLBACK-BOUND", "bad", f"{run.held_by_ends:.0%} of an epoch is callbacks at its end"
+        word, style, told = (
+            "[x] CALLBACK-BOUND",
+            "bad",
+            f"{run.held_by_ends:.0%} of the time is callbacks between epochs",
+        )
     sure = f"confidence {steps.confidence:.2f} "
     left = (Span(f" {word}", style), Span(f"  {told}", "strong"))
     return ends(crop(left, width), (Span(sure, "dim"),), width)
