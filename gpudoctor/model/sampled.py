@@ -12,6 +12,7 @@ class StackLine:
 
     `role`: main, pipeline (generators, py_function, PyDataset workers), other. `activity`: numpy, python, tensorflow_wait
     (inside a TensorFlow call), tensorflow (framework's Python), wait, io, sync (a tensor's value is asked for), other.
+    `function`: the line's; below a callback of Keras's with its method in front ("on_epoch_begin > schedule").
     `leaf`: the innermost function ("numpy.pad"). `weight_s`: seconds between samples, which stay right where the sampler was
     starved; compare with the sum of `Burst.duration_s`.
     """

@@ -62,6 +62,17 @@ def test_where_the_method_was_not_seen_no_line_of_it_is_shown_as_the_users() -> 
     assert "def " not in finding.fixes[0].text
 
 
+def test_of_what_a_callback_calls_no_method_is_shown_that_may_be_keras_own() -> None:
+    schedule = make_line(0.5, function="on_epoch_begin > schedule", line=3)
+    rate = make_line(0.4, function="on_train_batch_begin > rate", line=9)
+    lines = HotLines(lines=(schedule, rate), sampled_s=3.0)
+    ends, batches = judge(stalled, ran(calls=epochs(6.0), hot_lines=lines)).findings
+    assert ends.location is not None
+    assert ends.location.line == 3
+    assert ends.fixes[0].text == "# schedule(), which on_epoch_begin calls: every few epochs, or after fit"
+    assert batches.fixes[0].text == "# rate(), which on_train_batch_begin calls: every N batches, or once an epoch"
+
+
 def test_callbacks_of_both_kinds_are_both_told_each_with_its_own_change() -> None:
     batch = make_line(0.33, function="on_train_batch_end", line=25)
     both = HotLines(lines=(batch, *LINE.lines), sampled_s=3.0)

@@ -32,7 +32,7 @@ from gpudoctor.sdk import (
     Weight,
     check,
 )
-from gpudoctor_checks.compute.callback_changes import less_often, once_an_epoch
+from gpudoctor_checks.compute.callback_changes import less_often, method_of, once_an_epoch
 from gpudoctor_checks.recorded import at, hottest_lines, known_share, percent, place, weigh_run
 
 SURE = 0.9
@@ -118,4 +118,4 @@ def _in_batches(lines: HotLines | None) -> list[HotLine]:
 
 def _hottest(lines: HotLines | None, functions: tuple[str, ...]) -> HotLine | None:
     own = [each for each in lines.lines if each.role == "main"] if lines is not None else []
-    return next((each for each in own if each.function in functions), None)
+    return next((each for each in own if method_of(each) in functions), None)

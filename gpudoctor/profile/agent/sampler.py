@@ -209,8 +209,9 @@ def _key(frame: Any, *, loops: bool) -> Key | None:
         role = "main" if loops else "other"
     code = user.f_code
     activity, inside = activities.of(leaf, user)
-    # what a callback's method has called is the callback's: it goes with it
-    return role, places.absolute(code.co_filename), user.f_lineno, callback or code.co_name, activity, inside
+    name = code.co_name  # what a callback's method has called is the callback's: it goes with it
+    name = name if callback in {"", name} else f"{callback} > {name}"
+    return role, places.absolute(code.co_filename), user.f_lineno, name, activity, inside
 
 
 def _tell() -> None:
