@@ -21,7 +21,9 @@ def less_often(line: HotLine | None, share: float) -> Fix:
         return _fix(title, text, share, "manual")
     method, calls, called = line.function.partition(CALLS)
     if calls:
-        return _fix(title, f"# {called}(), which {method} calls: every few epochs, or after fit", share, "manual")
+        return _fix(
+            title, f"# {_called(called)}, which {method} calls: every few epochs, or after fit", share, "manual"
+        )
     whole = method.replace("epoch", "train")
     return _fix(title, f"- def {method}(self, epoch, logs=None):\n+ def {whole}(self, logs=None):", share)
 
@@ -31,11 +33,15 @@ def once_an_epoch(line: HotLine, share: float) -> Fix:
     title, name = "Do it once an epoch, or every N batches", "rarer-callbacks"
     method, calls, called = line.function.partition(CALLS)
     if calls:
-        text = f"# {called}(), which {method} calls: every N batches, or once an epoch"
+        text = f"# {_called(called)}, which {method} calls: every N batches, or once an epoch"
         return _fix(title, text, share, "manual", name=name)
     side = "begin" if method.endswith("begin") else "end"
     text = f"- def {method}(self, batch, logs=None):\n+ def on_epoch_{side}(self, epoch, logs=None):"
     return _fix(title, text, share, name=name)
+
+
+def _called(function: str) -> str:
+    return "this line" if function.startswith("<") else f"{function}()"  # <genexpr>, <lambda>
 
 
 def _fix(title: str, text: str, share: float, action: Action = "diff", *, name: str = "lighter-callbacks") -> Fix:
