@@ -26,12 +26,13 @@ class Entered:
 
 
 class Phases:
-    """The phases that are open, innermost last, and the calls that open them."""
+    """The phases that are open, innermost last, the calls that open them, and how many there were."""
 
     def __init__(self) -> None:
         self.open: Open = []
         self.count = 0
         self.entered: list[Entered] = []
+        self.calls = 0
 
 
 phases = Phases()
@@ -56,6 +57,7 @@ def leave_all() -> None:
 def enter(kind: str) -> Entered:
     """Note that a call begins."""
     call = Entered(kind)
+    phases.calls += 1
     phases.entered.append(call)
     return call
 

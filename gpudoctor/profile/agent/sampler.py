@@ -27,7 +27,8 @@ GOLDEN = 0.6180339887  # n*n of it modulo 1: even between 0 and 1, and their sum
 SWITCH_S = 0.00005
 ROUNDED_S = 1e-9  # an interval is cut off to microseconds: 0.0001 reads as 0.00009999999999999999, and would become 99
 MOST_LINES = 3000
-LEAST_PATIENCE_S, MOST_PATIENCE_S, LOOK_S = 0.3, 3.0, 0.1  # policy: steps that come later belong to another loop
+MANY_CALLS = 10  # policy, as in GD614: a cross-validation calls fit five or ten times
+LEAST_PATIENCE_S, MOST_PATIENCE_S, LOOK_S = 0.3, 60.0, 0.1  # policy: steps that come later belong to another loop
 
 Key = Tuple[str, str, int, str, str, str]  # role, file, line, function, activity, leaf
 
@@ -41,7 +42,8 @@ class Sums:
         self.pauses = 0
         self.lowered = 0.0
         self.interval = 0.0  # the user's own, while a burst has lowered it
-        self.steps, self.at = 0, time.perf_counter()  # as the last burst ended
+        self.steps, self.at = 0, time.perf_counter()  # as the last burst ended behind which steps had run
+        self.step_s = 0.0
 
 
 sums = Sums()
@@ -95,7 +97,7 @@ def burst(length: float) -> None:
             if not core.process.tracing and not phases.inside("validation"):
                 keras = bool(phases.under_way())
                 if keras and before >= 0:
-                    seen.join(aside if _steps() > before else Seen())
+                    seen.join(aside if _steps() > before or _around_calls() else Seen())
                     aside, before = Seen(), -1
                 elif not keras and before < 0:
                     before = _steps()
@@ -105,7 +107,7 @@ def burst(length: float) -> None:
         _restore()
     if before >= 0 and (_steps() > before or _goes_on()):
         seen.join(aside)
-    sums.steps, sums.at = _steps(), time.perf_counter()
+    _note_pace()
     seen.count_in()
     core.emit("bursts", at=at, duration_s=seen.length, samples=seen.samples, switch_interval_s=min(interval, SWITCH_S))
 
@@ -154,15 +156,27 @@ def _steps() -> int:
     return sum(each.count for each in list(tables.tables.loops))
 
 
+def _around_calls() -> bool:
+    """Return whether Keras's own calls are so many that they are steps of a loop: what lies between them is the loop's."""
+    return phases.phases.calls >= MANY_CALLS
+
+
+def _note_pace() -> int:
+    """Return how many steps have run; where some have since the last time, keep how long one took."""
+    steps, now = _steps(), time.perf_counter()
+    if steps > sums.steps:
+        sums.step_s = (now - sums.at) / (steps - sums.steps)
+        sums.steps, sums.at = steps, now
+    return steps
+
+
 def _goes_on() -> bool:
     """Return whether a loop of the user's own runs another step within twice the time that its steps have taken of late."""
-    steps, now = _steps(), time.perf_counter()
-    if steps <= sums.steps:
-        return False
-    until = now + min(MOST_PATIENCE_S, max(LEAST_PATIENCE_S, 2 * (now - sums.at) / (steps - sums.steps)))
+    steps = _note_pace()
+    until = time.perf_counter() + min(MOST_PATIENCE_S, max(LEAST_PATIENCE_S, 2 * sums.step_s))
     while time.perf_counter() < until:
         if threads.stopped(LOOK_S) or phases.under_way():
-            return False
+            return _around_calls()
         if _steps() > steps:
             return True
     return False
