@@ -49,6 +49,7 @@ from gpudoctor.model.phases import CallGroup, Calls, Tracing, Tracings
 from gpudoctor.model.record import dataclass
 from gpudoctor.model.run import (
     HIGHLY,
+    LEAST_END_S,
     MODERATELY,
     UNFETCHED,
     UNTIL_THE_END,
@@ -76,6 +77,7 @@ from gpudoctor.model.words import Action, OfText, Risk
 __all__ = [
     "BROKEN",
     "HIGHLY",
+    "LEAST_END_S",
     "MODERATELY",
     "NEXT_STEP",
     "OPEN",

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 from gpudoctor.sdk import Change, Fix, Pipeline, Stage
 from gpudoctor_checks.pipeline_diffs import cached, first_of, function_of, successor_of, swapped
-from gpudoctor_checks.recorded import diff, estimate, with_argument, with_call
+from gpudoctor_checks.recorded import bound, diff, estimate, with_argument, with_call
 
 AUTOTUNE = "num_parallel_calls=tf.data.AUTOTUNE"
 WORKERS = {
@@ -26,6 +26,18 @@ def pipeline_fixes(pipeline: Pipeline | None, *kinds: str) -> tuple[Fix, ...]:
         _fix(each, pipeline.stages[each.stage], pipeline.stages[each.stage + 1 :])
         for each in chosen
         if pipeline is not None and (not kinds or each.kind in kinds)
+    )
+
+
+def faster_input(share: float, code: str, basis: str) -> Fix:
+    """Return the fix of an input for which no change of its stages is known; `share`: of a step, that goes at most."""
+    return Fix(
+        id="faster-input",
+        title="Make the input faster, or do it beforehand",
+        action="manual",
+        text=f"# what it does for each batch: less of it, or once before the training\ngpudoctor explain {code}",
+        gain=bound(share, basis),
+        effort_minutes=60,
     )
 
 

@@ -32,8 +32,6 @@ RUN = "run"  # stands for a trial where the step is that of a recorded training
 OK = "ok"
 NOT_RUN = "not run"
 FAULTS = frozenset({"failed", "crashed", "timeout", "oom"})  # a trial that was ok and now ends so has got worse
-
-
 SAME_BATCH = 0.05  # policy: a part of a batch at the end of each epoch is no other batch size
 
 

@@ -159,9 +159,8 @@ def _changes(
     found: Pipeline, model: _Step, lines: HotLines | None, settings: Settings | None, *, trivial: bool
 ) -> Iterator[Change]:
     """Yield what applies to the slowest stage. `trivial`: its maps take longer to call than to run."""
-    if found.prefetch == "none" and all(
-        each.python != "sequence" for each in found.stages
-    ):  # a PyDataset's is Keras's matter
+    of_keras = any(each.python == "sequence" for each in found.stages)  # a PyDataset's prefetch is Keras's matter
+    if found.prefetch == "none" and not of_keras:
         beside = model.step / max(model.least, model.step - model.least)
         yield Change(kind="prefetch", stage=0, high=beside, basis="fetching beside compute")
     slowest = found.slowest

@@ -18,6 +18,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from gpudoctor.sdk import (
+    LEAST_END_S,
     Calls,
     Evidence,
     Finding,
@@ -44,7 +45,6 @@ MUCH = Threshold(
     source='XProf\'s class "high" for time of a step that is neither input nor device',
     most=1.0,
 )
-LEAST_S = 0.05  # policy: less in an epoch is nobody's trouble
 
 
 @check(
@@ -62,7 +62,7 @@ def stalled(
     """Judge callbacks at the end of epochs, and those of each batch: a training may be held up by both."""
     each_s = calls.epoch_end_s / max(1, calls.steady_epochs)
     weight = weigh_run(SURE, baseline)
-    if calls.epoch_end_share >= limits.of(MUCH) and each_s >= LEAST_S:
+    if calls.epoch_end_share >= limits.of(MUCH) and each_s >= LEAST_END_S:
         yield _at_the_end(calls, each_s, _hottest(hot_lines, ("on_epoch_end", "on_epoch_begin")), steps, weight)
     per_batch = _in_batches(hot_lines)
     device = known_share(steps.shares.device) if steps is not None else 0.0

@@ -36,8 +36,8 @@ from gpudoctor.sdk import (
 )
 from gpudoctor_checks.batch_first import Calls, batch_first, calls_of
 from gpudoctor_checks.batch_first import evidence as per_call
-from gpudoctor_checks.pipeline_fixes import pipeline_fixes
-from gpudoctor_checks.recorded import at, bound, costs_from, known_share, percent, place, weigh_run
+from gpudoctor_checks.pipeline_fixes import faster_input, pipeline_fixes
+from gpudoctor_checks.recorded import at, costs_from, known_share, percent, place, weigh_run
 
 SURE = 0.9
 FROM_WINDOWS = 0.85  # policy: the wait is as sure, the stage that makes it is told by a dozen batches
@@ -126,11 +126,4 @@ def _fixes(steps: StepTimes, pipeline: Pipeline | None) -> Iterator[Fix]:
     made = pipeline_fixes(pipeline)
     yield from made
     if not made:
-        yield Fix(
-            id="faster-input",
-            title="Make the input faster, or do it beforehand",
-            action="manual",
-            text="# what it does for each batch: less of it, or once before the training\ngpudoctor explain GD511",
-            gain=bound(known_share(steps.shares.input), "no step waits any more"),
-            effort_minutes=60,
-        )
+        yield faster_input(known_share(steps.shares.input), "GD511", "no step waits any more")

@@ -22,7 +22,6 @@ from collections.abc import Iterator
 from gpudoctor.sdk import (
     HIGHLY,
     Finding,
-    Fix,
     HotLines,
     Inconclusive,
     MachineOverTime,
@@ -35,8 +34,8 @@ from gpudoctor.sdk import (
 )
 from gpudoctor_checks.batch_first import batch_first, calls_of
 from gpudoctor_checks.pipeline_diffs import function_of
-from gpudoctor_checks.pipeline_fixes import WORKERS, pipeline_fixes
-from gpudoctor_checks.recorded import at, bound, hottest_lines, percent, place, weigh_run
+from gpudoctor_checks.pipeline_fixes import WORKERS, faster_input, pipeline_fixes
+from gpudoctor_checks.recorded import at, hottest_lines, percent, place, weigh_run
 from gpudoctor_checks.turns import HOLD, held_share, waiting_for_a_turn
 
 SURE = 0.75  # policy: told from sums of processor time, not from a trace of the lock
@@ -84,17 +83,7 @@ def sharing(
             *hottest_lines(lines),
         ),
         location=place(lines[0].file, lines[0].line, lines[0].snippet),
-        fixes=(*once, *pipeline_fixes(pipeline, *CHANGES)) or (_faster(waits),),
+        fixes=(*once, *pipeline_fixes(pipeline, *CHANGES))
+        or (faster_input(waits, "GD515", "no thread waits for a turn any more"),),
         share=waits,
-    )
-
-
-def _faster(waits: float) -> Fix:
-    return Fix(
-        id="faster-input",
-        title="Make the input faster, or do it beforehand",
-        action="manual",
-        text="# what it does for each batch: less of it, or once before the training\ngpudoctor explain GD515",
-        gain=bound(waits, "no thread waits for a turn any more"),
-        effort_minutes=60,
     )
